@@ -1,0 +1,68 @@
+#pragma once
+// The rv64 hart: RV64GC + Zicsr + Zifencei + Sstc with Sv39, S and U mode only (M-mode is the monitor).
+#include <memory>
+
+#include "monitor/base/types.h"
+#include "monitor/cpu/bus.h"
+#include "monitor/memory/guest_memory.h"
+
+namespace shinken {
+
+/// Everything that makes two harts behave alike; part of goldens and of the state digest. Plain data.
+/// Time (the `time` CSR) is `instret + skipped`.
+struct HartState {
+  u64 x[32];
+  u64 f[32];
+  u64 pc;
+  u64 instret;     // retired instructions since power-on
+  u64 skipped;     // ticks skipped while idle
+  u64 sstatus;     // SIE, SPIE, SPP, FS, SUM, MXR, UXL (+ SD computed)
+  u64 sie, sip_soft;  // sip_soft: SSIP, written by software
+  u64 external;    // SEIP level, driven by the PLIC
+  u64 stvec, sscratch, sepc, scause, stval, satp, scounteren, senvcfg, stimecmp;
+  u64 fcsr;
+  u64 reservation;  // LR reservation: guest-physical address, or ~0
+  u64 hart_id;
+  u8 mode;         // 0 = U, 1 = S
+  u8 waiting;      // 1: stopped in WFI
+};
+
+enum class HartExit : u8 {
+  kLimit,      // instret reached the limit exactly
+  kWaiting,    // WFI with no enabled interrupt pending; state.waiting is set
+  kRequested,  // `request_exit()` was called (by a device through the bus, or from another thread)
+};
+
+class SharedBlocks;  // decoded pages owned by a golden: written before it is sealed, read-only after
+
+class Hart final : public PageObserver {
+ public:
+  /// `shared` may be null. `memory` and `bus` must outlive the hart. Registers itself as memory's observer.
+  Hart(GuestMemory* memory, Bus* bus, std::shared_ptr<const SharedBlocks> shared);
+  ~Hart() override;
+  Hart(const Hart&) = delete;
+  Hart& operator=(const Hart&) = delete;
+
+  HartState& state();
+  const HartState& state() const;
+  /// Runs until `state().instret == instret_limit` (exact), WFI, or a requested exit. Interrupts that are pending and
+  /// enabled at entry, or become so through a CSR write or a device access, are taken at the exact instruction.
+  /// The timer interrupt (stimecmp <= time) must be exact too: the machine passes a limit no later than the deadline.
+  HartExit run(u64 instret_limit);
+  /// Drives the external interrupt line (PLIC S-mode context). Callable between runs and from a bus callback.
+  void set_external_interrupt(bool level);
+  /// Makes `run` return kRequested at the next instruction boundary. Thread-safe and idempotent.
+  void request_exit();
+  /// After `state()` was changed from outside (restore, fork): drops all translations and private blocks.
+  void reset_caches();
+  /// Decoded pages of this hart, frozen so that a golden's descendants can share them.
+  std::shared_ptr<const SharedBlocks> share_blocks();
+
+  void on_page_write(u64 page, bool moved) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace shinken

@@ -1,0 +1,76 @@
+/**
+ * What the server, the rollouts and the checkers see of an episode. `Session` implements it on a machine; `echo`
+ * implements it without one for load tests. All methods reject with a `ShinkenError`.
+ */
+import type { Verdict } from "../verifiers/verdict.js";
+
+/** A single action, already parsed (see `aci/`): `{type: "exec", ...}` and so on. */
+export interface Action {
+  type: string;
+  [field: string]: unknown;
+}
+
+/** Result of one action, as text for a model and as fields for a program. */
+export interface ActionResult {
+  type: string;
+  /** Text that a model reads; cut in the middle with a mark beyond the size limit. */
+  text: string;
+  truncated: boolean;
+  /** Set if the action itself failed (a wrong path, a string to replace that is not there): the episode goes on. */
+  error?: { code: string; message: string } | undefined;
+  [field: string]: unknown;
+}
+
+export interface Observation {
+  /** The task's instruction, on reset only. */
+  instruction?: string | undefined;
+  /** One result for each action of the step, in order. */
+  results: ActionResult[];
+}
+
+export type Info = Record<string, unknown>;
+
+export interface ResetResult {
+  observation: Observation;
+  info: Info;
+}
+
+export interface StepResult {
+  observation: Observation;
+  reward: number;
+  terminated: boolean;
+  truncated: boolean;
+  info: Info;
+}
+
+/** Pushed while an episode runs. */
+export type EnvironmentEvent =
+  | { event: "milestone"; check: string; reward: number; step: number }
+  | { event: "progress"; kind: "loop" | "no_progress"; step: number; repeats: number; message: string }
+  | { event: "infra"; code: string; message: string };
+
+export interface Environment {
+  /** Starts a new episode. Seeds come only through here: the same seed, the same machine to the bit. */
+  reset(options?: { seed?: number | undefined; params?: Record<string, unknown> | undefined }): Promise<ResetResult>;
+  step(actions: readonly unknown[]): Promise<StepResult>;
+  /** Grades the present state in a throw-away fork. Does not change or end the episode. */
+  evaluate(): Promise<Verdict>;
+  observe(): Promise<Observation>;
+  /** A second environment that continues from this state on a branch of the machine. */
+  fork(): Promise<Environment>;
+  /** Asks the running request to stop; it rejects with `cancelled`. */
+  cancel(): void;
+  onEvent(listener: (event: EnvironmentEvent) => void): void;
+  /** Idempotent; frees the machine. */
+  close(): Promise<void>;
+  readonly task: string;
+}
+
+/** Makes environments by name; the server's only door to tasks and machines. */
+export interface EnvironmentFactory {
+  /** Names of tasks that `create` accepts. */
+  tasks(): { id: string; version: string; instruction: string; tags: string[] }[];
+  create(task: string): Promise<Environment>;
+  /** A plain sandbox without any grading. */
+  createSandbox(image: string): Promise<Environment>;
+}

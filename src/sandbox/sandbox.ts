@@ -1,0 +1,182 @@
+/**
+ * The `Sandbox` contract: a machine's hands and eyes, whatever runs it. Providers implement it; everything above
+ * (env, verifiers, rollout) knows only this file. Every method rejects with a `ShinkenError`.
+ */
+
+/** A command to run. `argv` is executed as it is; a shell is the caller's wish: `["sh", "-c", script]`. */
+export interface ExecRequest {
+  argv: readonly string[];
+  /** Working directory; the user's home if unsaid. */
+  cwd?: string | undefined;
+  /** Added to a small default environment (PATH, HOME, USER, LANG, TERM); with `cleanEnv` it is the whole of it. */
+  env?: Readonly<Record<string, string>> | undefined;
+  cleanEnv?: boolean | undefined;
+  /** User name in the guest; `agent` if unsaid. */
+  user?: string | undefined;
+  stdin?: Uint8Array | string | undefined;
+  /** Limit in guest milliseconds after which the whole process group and cgroup is killed. */
+  timeoutMs?: number | undefined;
+  /** Bytes kept of each of stdout and stderr; the rest is counted and dropped. */
+  maxOutputBytes?: number | undefined;
+}
+
+export interface ExecResult {
+  /** Exit code, or null if a signal ended it. */
+  exitCode: number | null;
+  signal: number | null;
+  timedOut: boolean;
+  /** True if the guest's out-of-memory killer hit the workload during the command. */
+  oomKilled: boolean;
+  stdout: Uint8Array;
+  stderr: Uint8Array;
+  /** Bytes dropped beyond `maxOutputBytes`. */
+  stdoutDropped: number;
+  stderrDropped: number;
+  /** Guest time used, in milliseconds. */
+  guestMs: number;
+}
+
+/** A command whose output arrives while it runs and that can be written to. */
+export interface ExecStream {
+  onOutput(listener: (channel: "stdout" | "stderr", chunk: Uint8Array) => void): void;
+  write(data: Uint8Array): void;
+  /** Closes standard input. */
+  end(): void;
+  /** New size of the terminal, when one was asked for. */
+  resize(columns: number, rows: number): void;
+  kill(): void;
+  /** Settles when the command has ended; output was delivered to the listener. */
+  readonly done: Promise<ExecResult>;
+}
+
+export interface StreamOptions {
+  /** A pseudo-terminal of this size instead of pipes. */
+  terminal?: { columns: number; rows: number } | undefined;
+}
+
+export type FileType = "file" | "directory" | "symlink" | "fifo" | "socket" | "char" | "block";
+
+export interface FileStat {
+  path: string;
+  type: FileType;
+  size: number;
+  /** Permission bits, e.g. 0o644. */
+  mode: number;
+  uid: number;
+  gid: number;
+  /** Seconds since the epoch in guest time. */
+  mtime: number;
+  /** Target, if a symbolic link. */
+  target?: string | undefined;
+}
+
+export interface ProcessInfo {
+  pid: number;
+  ppid: number;
+  uid: number;
+  /** Single letter of /proc/PID/stat. */
+  state: string;
+  name: string;
+  argv: string[];
+}
+
+export interface ReadOptions {
+  offset?: number | undefined;
+  /** Bytes to return at the most; reading beyond it is not an error. */
+  limit?: number | undefined;
+  /** Read with this user's rights; root if unsaid. */
+  user?: string | undefined;
+}
+
+export interface WriteOptions {
+  mode?: number | undefined;
+  /** Owner, and the rights with which the file is made; `agent` if unsaid. */
+  user?: string | undefined;
+  append?: boolean | undefined;
+  /** Make missing parent folders (owned by `user`); true if unsaid. */
+  parents?: boolean | undefined;
+}
+
+/** The kinds of fork of a running machine; replicas come from a golden. */
+export type ForkKind = "branch" | "grade";
+
+export interface ForkOptions {
+  /** 32-byte seed: everything random and the clock derive from it. Unsaid: the host's CSPRNG and clock. */
+  seed?: Uint8Array | undefined;
+}
+
+export interface SandboxStats {
+  /** Instructions retired since power-on. */
+  instructions: number;
+  /** Guest time since power-on, milliseconds. */
+  guestMs: number;
+  /** Bytes of guest memory that this machine alone owns. */
+  privateBytes: number;
+  memoryBytes: number;
+}
+
+/** One machine. Calls on it are serialised in the order they are made. */
+export interface Sandbox {
+  readonly id: string;
+  /** Milliseconds from the start of the fork to its acknowledged uniqueness; null for the first boot. */
+  readonly readyMs: number | null;
+  readonly closed: boolean;
+  exec(request: ExecRequest): Promise<ExecResult>;
+  stream(request: ExecRequest, options?: StreamOptions): ExecStream;
+  readFile(path: string, options?: ReadOptions): Promise<Uint8Array>;
+  writeFile(path: string, data: Uint8Array | string, options?: WriteOptions): Promise<void>;
+  /** Does not follow a final symbolic link. Rejects with `guest_error` and errno ENOENT in `message` if absent. */
+  stat(path: string): Promise<FileStat>;
+  /** As `stat`, but null where nothing is. */
+  statIfExists(path: string): Promise<FileStat | null>;
+  /** Entries of a folder, sorted by name; at most `limit` (default 10,000). */
+  list(path: string, limit?: number): Promise<FileStat[]>;
+  /** SHA-256 in hex of a regular file. */
+  hash(path: string): Promise<string>;
+  processes(): Promise<ProcessInfo[]>;
+  /** Lets guest time pass, in guest milliseconds. */
+  wait(ms: number): Promise<void>;
+  fork(kind: ForkKind, options?: ForkOptions): Promise<Sandbox>;
+  /** Freezes the state into a golden; the machine itself goes on. */
+  freeze(key: GoldenKey): Promise<Golden>;
+  /** Digest of registers, devices and memory; equal digests mean bit-identical machines. */
+  digest(): Promise<string>;
+  stats(): SandboxStats;
+  /** Idempotent; frees everything the machine owns. */
+  close(): Promise<void>;
+}
+
+/** What a golden was made from; its digest is the cache key. */
+export interface GoldenKey {
+  image: string;
+  /** Digest of the task's setup (empty for the bare image). */
+  setup: string;
+  seed: string;
+  memoryMiB: number;
+}
+
+/** A frozen state, the parent of replicas. Immutable. */
+export interface Golden {
+  readonly digest: string;
+  readonly memoryBytes: number;
+  fork(options?: ForkOptions): Promise<Sandbox>;
+  /** Drops this reference; pages live on while forks use them. Idempotent. */
+  close(): void;
+}
+
+/** Makes machines from images. */
+export interface SandboxProvider {
+  readonly name: string;
+  /** The ready golden of an image: from the cache folder if it is there, else booted, warmed, saved. */
+  imageGolden(image: string, options?: { memoryMiB?: number; onProgress?: (line: string) => void }): Promise<Golden>;
+  /** A golden after `setup` ran in a fork of the image's golden; cached on disk under its key. */
+  setupGolden(
+    image: string,
+    setupDigest: string,
+    setup: (sandbox: Sandbox) => Promise<void>,
+    options?: { memoryMiB?: number },
+  ): Promise<Golden>;
+  /** Machines that are open now; tests count them. */
+  openMachines(): number;
+  close(): Promise<void>;
+}
