@@ -15,9 +15,10 @@ const arrows: Record<string, readonly string[]> = {
   env: ["errors", "sandbox", "verifiers"],
   operator: ["errors", "env"],
   rollout: ["errors", "env", "operator", "sandbox", "verifiers"],
-  client: ["errors", "env", "verifiers"],
-  server: ["errors", "env", "rollout", "verifiers"],
-  cli: ["errors", "images", "sandbox", "verifiers", "env", "operator", "rollout", "client", "server"],
+  wire: ["errors"],
+  client: ["errors", "env", "verifiers", "wire"],
+  server: ["errors", "env", "rollout", "verifiers", "wire"],
+  cli: ["errors", "images", "sandbox", "verifiers", "env", "operator", "rollout", "wire", "client", "server"],
 };
 
 function files(folder: string): string[] {

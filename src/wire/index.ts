@@ -1,0 +1,18 @@
+export { decodeMessage, type Encoding, encodeMessage } from "./codec.js";
+export { defaultWireLimits, protocolVersion, type WireLimits } from "./limits.js";
+export {
+  type AttachResult,
+  type CreateResult,
+  closeCodes,
+  type HelloLimits,
+  type HelloResult,
+  type Operation,
+  operations,
+  type PushedEvent,
+  type Reply,
+  type SessionRow,
+  type SessionState,
+  type TaskRow,
+  type WireError,
+} from "./messages.js";
+export { formatPath } from "./path.js";

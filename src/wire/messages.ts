@@ -1,0 +1,103 @@
+/** The messages of the native dialect as types. `docs/protocol.md` is the specification. */
+import type { ErrorCode } from "../errors/index.js";
+
+/** Operations that a request may name. */
+export const operations = [
+  "hello",
+  "create",
+  "reset",
+  "step",
+  "evaluate",
+  "observe",
+  "fork",
+  "cancel",
+  "detach",
+  "attach",
+  "close",
+  "list",
+] as const;
+export type Operation = (typeof operations)[number];
+
+export interface WireError {
+  code: ErrorCode;
+  message: string;
+  path?: string | undefined;
+  suggestion?: string | undefined;
+  retry: boolean;
+}
+
+/** Answer to the request of the same id. `id` is null where the request's own could not be read. */
+export type Reply =
+  | { id: number | null; ok: true; result: Record<string, unknown> }
+  | { id: number | null; ok: false; error: WireError };
+
+/** Limits in force, told by `hello`. */
+export interface HelloLimits {
+  message_bytes: number;
+  depth: number;
+  map_entries: number;
+  array_entries: number;
+  values: number;
+  sessions_per_connection: number;
+  outstanding_requests: number;
+  grace_s: number;
+  idle_s: number;
+  lifetime_s: number;
+}
+
+export interface HelloResult {
+  protocol: number;
+  server: string;
+  environments: string[];
+  limits: HelloLimits;
+}
+
+export interface CreateResult {
+  session: string;
+  token: string;
+  task: string;
+}
+
+export type SessionState = "created" | "running" | "over";
+
+export interface AttachResult {
+  session: string;
+  task: string;
+  state: SessionState;
+  /** Number that the next step must carry; null before the first reset. */
+  next: number | null;
+}
+
+export interface SessionRow extends AttachResult {
+  busy: boolean;
+}
+
+export interface TaskRow {
+  id: string;
+  version: string;
+  instruction: string;
+  tags: string[];
+}
+
+/** Pushed by the server; carries no id. */
+export type PushedEvent =
+  | { event: "milestone"; session: string; check: string; reward: number; step: number }
+  | {
+      event: "progress";
+      session: string;
+      kind: "loop" | "no_progress";
+      step: number;
+      repeats: number;
+      message: string;
+    }
+  | { event: "infra"; session: string; code: string; message: string }
+  | { event: "closed"; session: string; code: ErrorCode; message: string }
+  | { event: "detached"; session: string };
+
+/** Why the server closes a connection; the text is the reason in the close frame. */
+export const closeCodes = {
+  going_away: 1001,
+  /** A message of ours was dropped by the transport: a fault of the server's. */
+  internal: 4000,
+  slow_consumer: 4008,
+} as const;

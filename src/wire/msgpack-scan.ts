@@ -1,0 +1,205 @@
+/**
+ * Walks a msgpack message without building anything, and refuses what a decoder would let pass in silence: 64-bit
+ * integers that a double cannot hold, duplicate keys, NaN, bytes after the end, bad UTF-8, and nesting or sizes
+ * beyond the limits. What it accepts, an ordinary decoder decodes without loss.
+ * Format: https://github.com/msgpack/msgpack/blob/master/spec.md
+ */
+import { Buffer, isUtf8 } from "node:buffer";
+import { ShinkenError } from "../errors/index.js";
+import type { WireLimits } from "./limits.js";
+import { formatPath } from "./path.js";
+
+/** Up to so many entries, keys are compared pairwise; a set is made beyond. */
+const smallMap = 12;
+
+/** Throws `bad_message` or `too_large`, with the path of the fault. */
+export function scanMsgpack(bytes: Uint8Array, limits: WireLimits): void {
+  new Scan(bytes, limits).message();
+}
+
+class Scan {
+  private readonly bytes: Uint8Array;
+  private readonly limits: WireLimits;
+  private readonly view: DataView;
+  private readonly path: (string | number)[] = [];
+  private at = 0;
+  private values = 0;
+
+  constructor(bytes: Uint8Array, limits: WireLimits) {
+    this.bytes = bytes;
+    this.limits = limits;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  message(): void {
+    this.value(0);
+    if (this.at !== this.bytes.length) {
+      this.refuse(`${this.bytes.length - this.at} bytes follow the end of the message`);
+    }
+  }
+
+  private value(depth: number): void {
+    if (++this.values > this.limits.maxValues) {
+      this.refuse(`the message holds more than ${this.limits.maxValues} values`, "too_large");
+    }
+    const head = this.byte();
+    if (head <= 0x7f || head >= 0xe0) return;
+    if (head <= 0x8f) return this.map(head & 0x0f, depth);
+    if (head <= 0x9f) return this.array(head & 0x0f, depth);
+    if (head <= 0xbf) return this.string(head & 0x1f);
+    switch (head) {
+      case 0xc0:
+      case 0xc2:
+      case 0xc3:
+        return;
+      case 0xca:
+        if ((this.unsigned(4) & 0x7f800000) === 0x7f800000) this.refuse("NaN and infinity are not allowed");
+        return;
+      case 0xcb: {
+        const high = this.unsigned(4);
+        this.skip(4);
+        if ((high & 0x7ff00000) === 0x7ff00000) this.refuse("NaN and infinity are not allowed");
+        return;
+      }
+      case 0xcc:
+      case 0xd0:
+        return this.skip(1);
+      case 0xcd:
+      case 0xd1:
+        return this.skip(2);
+      case 0xce:
+      case 0xd2:
+        return this.skip(4);
+      case 0xcf: {
+        const high = this.unsigned(4);
+        this.skip(4);
+        if (high > 0x1fffff) this.refuse("the integer is beyond 2^53-1");
+        return;
+      }
+      case 0xd3: {
+        const high = this.unsigned(4) | 0;
+        const low = this.unsigned(4);
+        if (high > 0x1fffff || high < -0x200000 || (high === -0x200000 && low === 0)) {
+          this.refuse("the integer is beyond 2^53-1");
+        }
+        return;
+      }
+      case 0xd9:
+        return this.string(this.byte());
+      case 0xda:
+        return this.string(this.unsigned(2));
+      case 0xdb:
+        return this.string(this.unsigned(4));
+      case 0xdc:
+        return this.array(this.unsigned(2), depth);
+      case 0xdd:
+        return this.array(this.unsigned(4), depth);
+      case 0xde:
+        return this.map(this.unsigned(2), depth);
+      case 0xdf:
+        return this.map(this.unsigned(4), depth);
+      case 0xc4:
+      case 0xc5:
+      case 0xc6:
+        return this.refuse("binary values have no counterpart in JSON and are not part of the protocol");
+      default:
+        return this.refuse("extension types are not part of the protocol");
+    }
+  }
+
+  private array(length: number, depth: number): void {
+    this.enter(depth);
+    if (length > this.limits.maxArrayEntries) {
+      this.refuse(`the array has ${length} entries; the limit is ${this.limits.maxArrayEntries}`, "too_large");
+    }
+    for (let i = 0; i < length; i++) {
+      this.path.push(i);
+      this.value(depth + 1);
+      this.path.pop();
+    }
+  }
+
+  private map(length: number, depth: number): void {
+    this.enter(depth);
+    if (length > this.limits.maxMapEntries) {
+      this.refuse(`the map has ${length} entries; the limit is ${this.limits.maxMapEntries}`, "too_large");
+    }
+    const keys: string[] = [];
+    const seen = length > smallMap ? new Set<string>() : undefined;
+    for (let i = 0; i < length; i++) {
+      const key = this.key();
+      this.path.push(key);
+      if (seen === undefined ? keys.includes(key) : seen.has(key)) this.refuse("the key occurs twice");
+      if (key === "__proto__") this.refuse("the key is not allowed");
+      if (seen === undefined) keys.push(key);
+      else seen.add(key);
+      this.value(depth + 1);
+      this.path.pop();
+    }
+  }
+
+  private key(): string {
+    const head = this.byte();
+    let length: number;
+    if (head >= 0xa0 && head <= 0xbf) length = head & 0x1f;
+    else if (head === 0xd9) length = this.byte();
+    else if (head === 0xda) length = this.unsigned(2);
+    else return this.refuse("the key of a map is not a string");
+    const start = this.at;
+    this.string(length);
+    return keyText(this.bytes, start, this.at);
+  }
+
+  private string(length: number): void {
+    if (length > this.limits.maxStringBytes) {
+      this.refuse(`the string has ${length} bytes; the limit is ${this.limits.maxStringBytes}`, "too_large");
+    }
+    const start = this.at;
+    this.skip(length);
+    for (let i = start; i < this.at; i++) {
+      if ((this.bytes[i] as number) < 0x80) continue;
+      if (!isUtf8(this.bytes.subarray(i, this.at))) this.refuse("the string is not UTF-8");
+      return;
+    }
+  }
+
+  private enter(depth: number): void {
+    if (depth >= this.limits.maxDepth) {
+      this.refuse(`the message is nested more than ${this.limits.maxDepth} levels deep`, "too_large");
+    }
+  }
+
+  private byte(): number {
+    const value = this.bytes[this.at];
+    if (value === undefined) return this.refuse("the message ends too early");
+    this.at++;
+    return value;
+  }
+
+  private unsigned(size: 2 | 4): number {
+    const start = this.at;
+    this.skip(size);
+    return size === 2 ? this.view.getUint16(start) : this.view.getUint32(start);
+  }
+
+  private skip(length: number): void {
+    if (length > this.bytes.length - this.at) this.refuse("the message ends too early");
+    this.at += length;
+  }
+
+  private refuse(what: string, code: "bad_message" | "too_large" = "bad_message"): never {
+    throw new ShinkenError(code, `${formatPath(this.path)}: ${what}`, { path: formatPath(this.path) });
+  }
+}
+
+/** Short ASCII keys, which are nearly all, without a call into the decoder. */
+function keyText(bytes: Uint8Array, start: number, end: number): string {
+  if (end - start > 24) return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
+  let text = "";
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i] as number;
+    if (byte >= 0x80) return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
+    text += String.fromCharCode(byte);
+  }
+  return text;
+}
