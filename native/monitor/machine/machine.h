@@ -1,0 +1,114 @@
+#pragma once
+// One microVM: memory, hart, board. The public face of the monitor, with golden.h and engine.h.
+//
+//   auto machine = Machine::create(config);             // or Machine::fork(golden, options)
+//   RunResult r = machine->run(request);                // or engine->submit(machine, request, done)
+//   auto golden = machine->freeze();                    // immutable; the machine goes on
+//   auto child  = Machine::fork(golden, {ForkKind::kReplica, id});
+//
+// Threads: every method is to be called by one thread at a time and not during a run, except `post_input`,
+// `cancel`, `running` and `stats`, which any thread may call at any time.
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "monitor/base/digest.h"
+#include "monitor/base/error.h"
+#include "monitor/machine/config.h"
+#include "monitor/machine/run.h"
+#include "monitor/snapshot/golden.h"
+
+namespace shinken {
+
+enum class ForkKind : u8 {
+  kReplica,  // new generation ID and its interrupt before the first instruction
+  kBranch,   // as kReplica; the agent gets no new setup
+  kGrade,    // a bit-identical continuation: nothing is changed
+};
+
+struct ForkOptions {
+  ForkKind kind = ForkKind::kReplica;
+  /// Must differ between siblings; unused by kGrade.
+  std::array<u8, 16> generation_id{};
+};
+
+struct MachineStats {
+  u64 instret;
+  u64 ticks;          // guest time, 2 ns each
+  u64 memory_bytes;   // size of RAM
+  u64 private_bytes;  // RAM bytes that this machine alone wrote since it was forked or last frozen
+  u64 pending_input;  // bytes waiting for the guest, all ports
+};
+
+/// Outcome of one slice of a run (see `slice`).
+struct SliceResult {
+  enum class State : u8 { kDone, kRunnable, kWaiting } state;
+  /// kWaiting (realtime only): host nanoseconds until the guest's next deadline; ~0 if it has none.
+  u64 wait_ns;
+};
+
+class Machine final {
+ public:
+  /// Loads the program and builds the board; nothing has run yet. Throws MonitorError.
+  static std::shared_ptr<Machine> create(const MachineConfig& config);
+  /// Microseconds; shares all memory with `golden`, which it holds. Throws MonitorError (kNoMemory).
+  static std::shared_ptr<Machine> fork(const std::shared_ptr<const Golden>& golden,
+                                       const ForkOptions& options);
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  /// Runs on the calling thread until a stop reason. Throws kBusy, kClosed, or kInvalidConfig (input too
+  /// large).
+  RunResult run(RunRequest request);
+
+  /// The same in pieces, for schedulers: `begin` takes the request, `slice` runs at most `instructions` of
+  /// it, and `finish` hands out the result after kDone. Where slices are cut never changes what the guest
+  /// does.
+  void begin(RunRequest request);
+  SliceResult slice(u64 instructions);
+  RunResult finish();
+  /// Blocks for at most `ns` host nanoseconds, until input is posted or the run is cancelled.
+  void wait_outside(u64 ns);
+
+  /// Queues bytes (whole frames) for a port. Parked or not realtime: they enter with the next run. In a
+  /// realtime run: at once, at an instruction count that `on_event` reports. False if more than
+  /// kMaxPendingInput would wait, or closed.
+  bool post_input(Port port, std::span<const u8> bytes);
+  /// Stops the current run soon with kCancelled; without a run, does nothing.
+  void cancel();
+  bool running() const;
+
+  /// Freezes the present state. The machine goes on as a copy-on-write child of the result. Costs
+  /// microseconds; the digest is computed when first asked for. Throws kBusy, kClosed, kInvalidConfig (a
+  /// writable disk).
+  std::shared_ptr<Golden> freeze();
+  /// State digest: registers, devices, pending events, counters, memory. Equal means bit-identical. Costs a
+  /// hash of the pages written since the last freeze or fork (of all, if their hashes were never asked for).
+  Digest digest();
+  /// Gives the decoded code of this machine, a fork of `golden` that has run, to golden's later forks.
+  void share_code_with(Golden& golden);
+
+  MachineStats stats() const;
+  /// None by default, in forks too. Replaces the former sink.
+  void set_console(ConsoleSink sink);
+  /// Bytes for the UART's receiver, as typed on a serial line; enter with the next run, or at once if
+  /// realtime.
+  bool post_console_input(std::span<const u8> bytes);
+  /// True if the guest has opened the port.
+  bool port_open(Port port) const;
+
+  /// Frees everything now. Idempotent; a running machine is to be cancelled and finished first (kBusy).
+  void close();
+
+  /// Calls `wake` (any thread) whenever input is posted or a cancel arrives; for schedulers. Empty: nobody.
+  void set_waker(std::function<void()> wake);
+
+  struct Impl;
+
+ private:
+  explicit Machine(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace shinken
