@@ -1,0 +1,23 @@
+#!/bin/sh
+# Usage: run_all.sh SECONDS OUT CORPUS TARGET... Fuzzes each target from its committed seeds; new inputs stay in OUT.
+seconds=$1
+out=$2
+corpus=$3
+shift 3
+status=0
+for target in "$@"; do
+  name=$(basename "$target")
+  mkdir -p "$out/found/$name"
+  seeds=
+  [ -d "$corpus/$name" ] && seeds="$corpus/$name"
+  log="$out/$name.log"
+  if "$target" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
+      -artifact_prefix="$out/$name-" "$out/found/$name" $seeds >"$log" 2>&1; then
+    echo "  ok   $name ($(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs)"
+  else
+    tail -n 40 "$log"
+    echo "  FAIL $name (inputs are under $out)"
+    status=1
+  fi
+done
+exit $status
