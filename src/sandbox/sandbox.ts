@@ -54,6 +54,39 @@ export interface StreamOptions {
   terminal?: { columns: number; rows: number } | undefined;
 }
 
+/** What a dialogue's program answered. */
+export interface DialogueReply {
+  /** Output up to the marker, at most `maxOutputBytes`. */
+  output: Uint8Array;
+  /** Bytes dropped beyond the limit. */
+  dropped: number;
+  /** `matched`: the marker was printed; `ended`: the program has ended; `timeout`: the guest time ran out. */
+  reason: "matched" | "ended" | "timeout";
+  /** The rest of the marker's line (an exit code, say), if matched. */
+  line: string;
+}
+
+/**
+ * A program that stays open between requests while the machine is parked: the ground of a shell session. Its
+ * standard error goes into its standard output; its output is read only while `ask` runs.
+ */
+export interface Dialogue {
+  /**
+   * Writes `input` and lets the machine run until the program prints `marker` (2 to 64 characters, of which the
+   * first occurs only once), ends, or `timeoutMs` of guest time have passed.
+   */
+  ask(
+    input: Uint8Array | string,
+    options: { marker: string; timeoutMs?: number | undefined; maxOutputBytes?: number | undefined },
+  ): Promise<DialogueReply>;
+  /** Sends a signal to the program's process group (2 interrupts a shell's command). */
+  signal(number: number): Promise<void>;
+  /** True once the program has ended; a dialogue that timed out goes on. */
+  readonly ended: boolean;
+  /** Kills it and all it started. Idempotent. */
+  close(): Promise<void>;
+}
+
 export type FileType = "file" | "directory" | "symlink" | "fifo" | "socket" | "char" | "block";
 
 export interface FileStat {
@@ -123,6 +156,8 @@ export interface Sandbox {
   readonly closed: boolean;
   exec(request: ExecRequest): Promise<ExecResult>;
   stream(request: ExecRequest, options?: StreamOptions): ExecStream;
+  /** Opens a program to talk with over many requests; `stdin`, `timeoutMs` and `maxOutputBytes` of `request` have no meaning here. */
+  dialogue(request: ExecRequest): Promise<Dialogue>;
   readFile(path: string, options?: ReadOptions): Promise<Uint8Array>;
   writeFile(path: string, data: Uint8Array | string, options?: WriteOptions): Promise<void>;
   /** Does not follow a final symbolic link. Rejects with `guest_error` and errno ENOENT in `message` if absent. */
@@ -168,7 +203,10 @@ export interface Golden {
 export interface SandboxProvider {
   readonly name: string;
   /** The ready golden of an image: from the cache folder if it is there, else booted, warmed, saved. */
-  imageGolden(image: string, options?: { memoryMiB?: number; onProgress?: (line: string) => void }): Promise<Golden>;
+  imageGolden(
+    image: string,
+    options?: { memoryMiB?: number; onProgress?: (line: string) => void },
+  ): Promise<Golden>;
   /** A golden after `setup` ran in a fork of the image's golden; cached on disk under its key. */
   setupGolden(
     image: string,
