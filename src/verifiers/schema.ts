@@ -1,0 +1,92 @@
+/** The check graph as data: checks with a channel, and combinations of nodes. */
+import { z } from "zod";
+import { assertion } from "./assertions/schema.js";
+import { episodeQuery, execJsonQuery, fsQuery, processQuery, sqliteQuery } from "./channels/schema.js";
+
+/** Name of a node: what `needs` and verdicts use. */
+export const nodeId = z
+  .string()
+  .max(64)
+  .regex(/^[a-z][a-z0-9_-]*$/, "must start with a lower-case letter and hold only a-z, 0-9, _ and -");
+
+const weight = z.number().positive("must be greater than 0").default(1);
+const needs = z.array(nodeId).default([]);
+const threshold = z.number().gt(0).max(1).default(1);
+
+const checkFields = {
+  id: nodeId,
+  assert: assertion,
+  weight,
+  needs,
+  /** Evaluated after every step; its weight is the reward when it first holds. */
+  milestone: z.boolean().default(false),
+  /** A milestone that can be lost again (the reward is taken back). */
+  revocable: z.boolean().default(false),
+  /** Score from which the check counts as passed. */
+  threshold,
+  /** The query changes the machine: it gets a fork of its own. */
+  mutates: z.boolean().default(false),
+  /** What a malformed value is: `ungraded` (the default) or a `fail`. Time-outs and dead machines stay ungraded. */
+  on_error: z.enum(["ungraded", "fail"]).default("ungraded"),
+  /** Host milliseconds after which the check is given up as ungraded. */
+  deadline_ms: z.int().positive().max(600_000).default(30_000),
+};
+
+export const checkNode = z.discriminatedUnion("channel", [
+  z.strictObject({ ...checkFields, channel: z.literal("fs"), query: fsQuery }),
+  z.strictObject({ ...checkFields, channel: z.literal("process"), query: processQuery }),
+  z.strictObject({ ...checkFields, channel: z.literal("sqlite"), query: sqliteQuery }),
+  z.strictObject({ ...checkFields, channel: z.literal("exec-json"), query: execJsonQuery }),
+  z.strictObject({ ...checkFields, channel: z.literal("episode"), query: episodeQuery }),
+]);
+export type CheckNode = z.output<typeof checkNode>;
+
+interface Combined {
+  id?: string | undefined;
+  weight: number;
+  needs: string[];
+  threshold: number;
+}
+export type AllNode = Combined & { all: GraphNode[] };
+export type AnyNode = Combined & { any: GraphNode[] };
+export type WeightedNode = Combined & { weighted: GraphNode[] };
+export type SequenceNode = Combined & { sequence: GraphNode[] };
+export type NotNode = Combined & { not: GraphNode };
+export type CombinationNode = AllNode | AnyNode | WeightedNode | SequenceNode | NotNode;
+export type GraphNode = CheckNode | CombinationNode;
+
+const combined = { id: nodeId.optional(), weight, needs, threshold };
+const children = z.array(z.lazy((): z.ZodType<GraphNode> => graphNode)).min(1, "needs at least one node");
+
+export const graphNode: z.ZodType<GraphNode> = z.union([
+  checkNode,
+  z.strictObject({ ...combined, all: children }),
+  z.strictObject({ ...combined, any: children }),
+  z.strictObject({ ...combined, weighted: children }),
+  z.strictObject({ ...combined, sequence: children }),
+  z.strictObject({ ...combined, not: z.lazy((): z.ZodType<GraphNode> => graphNode) }),
+]) as z.ZodType<GraphNode>;
+
+/** True for a check, false for a combination. */
+export function isCheck(node: GraphNode): node is CheckNode {
+  return "channel" in node;
+}
+
+/** The nodes under a combination, in graph order; none under a check. */
+export function childrenOf(node: GraphNode): readonly GraphNode[] {
+  if ("all" in node) return node.all;
+  if ("any" in node) return node.any;
+  if ("weighted" in node) return node.weighted;
+  if ("sequence" in node) return node.sequence;
+  if ("not" in node) return [node.not];
+  return [];
+}
+
+/** How a combination is spelt. */
+export function combinationKind(node: CombinationNode): "all" | "any" | "weighted" | "sequence" | "not" {
+  if ("all" in node) return "all";
+  if ("any" in node) return "any";
+  if ("weighted" in node) return "weighted";
+  if ("sequence" in node) return "sequence";
+  return "not";
+}
