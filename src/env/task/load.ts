@@ -1,0 +1,162 @@
+/** Task files: YAML or JSON on disk, parsed once, proved, and turned into variants. */
+import { createHash } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { ShinkenError } from "../../errors/index.js";
+import { parseOrThrow } from "../../errors/parse.js";
+import { digestOf } from "../../verifiers/canonical.js";
+import { type LoadedGraph, loadGraph, verifierVersionOf } from "../../verifiers/graph.js";
+import { parseDocument } from "./document.js";
+import { drawParams, type ParamSpecs, type ParamValues, paramSpecs } from "./params.js";
+import { proveTask } from "./proofs.js";
+import { fillParams } from "./references.js";
+import { type Task, taskSchema } from "./schema.js";
+
+/** Names that a task's folder may give its file, in order of preference. */
+export const TASK_FILES = ["task.yaml", "task.yml", "task.json"] as const;
+/** A task file larger than this is a mistake. */
+const TASK_FILE_LIMIT = 4 * 1024 * 1024;
+/** An asset larger than this does not belong in a task's folder. */
+const ASSET_LIMIT = 256 * 1024 * 1024;
+/** Seeds whose draws are proved when a task is loaded; the gates run on several more. */
+const PROVED_SEEDS = [0, 1, 2];
+
+export interface VariantOptions {
+  /** Draws the parameters that are not given; 0 if unsaid. */
+  seed?: number | undefined;
+  params?: Record<string, unknown> | undefined;
+}
+
+/** A task with its parameters filled in: what an episode plays. */
+export interface TaskVariant {
+  readonly task: Task;
+  readonly params: ParamValues;
+  /** Digest of the whole variant. */
+  readonly digest: string;
+  /** Digest of what makes its golden: image, memory, setup, readiness and the assets for setup. */
+  readonly setupDigest: string;
+  readonly graph: LoadedGraph;
+  /** Reads an asset and checks its hash; rejects with `asset_mismatch`. */
+  readAsset(path: string): Promise<Uint8Array>;
+}
+
+export interface LoadedTask {
+  readonly id: string;
+  readonly version: string;
+  /** The file that it was read from; empty for a task made in memory. */
+  readonly file: string;
+  readonly tags: readonly string[];
+  readonly paramSpecs: ParamSpecs;
+  /** Digest of the task as written, parameters unfilled. */
+  readonly digest: string;
+  readonly verifierVersion: string;
+  /** Throws `bad_request` for a parameter that is unknown or out of range. The same options give the same variant. */
+  variant(options?: VariantOptions): TaskVariant;
+}
+
+export interface LoadTaskOptions {
+  /** Channels that an image offers to graders; all of them if unsaid. */
+  channelsOf?: (image: string) => readonly string[];
+  /** Checks one oracle action with the ACI's own schema; throws what is wrong with it. */
+  checkAction?: (action: unknown) => void;
+}
+
+/** Loads a task from its folder or its file. Rejects with `bad_task` and the path of the first fault. */
+export async function loadTask(path: string, options: LoadTaskOptions = {}): Promise<LoadedTask> {
+  const file = await taskFile(path);
+  const { size } = await stat(file);
+  if (size > TASK_FILE_LIMIT)
+    throw new ShinkenError("bad_task", `${file}: larger than ${TASK_FILE_LIMIT} bytes`);
+  const text = await readFile(file, "utf8");
+  return makeTask(parseDocument(text, file), { ...options, file });
+}
+
+/** The task file at a path that is one or a folder with one. */
+async function taskFile(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile()) return path;
+  if (found?.isDirectory()) {
+    for (const name of TASK_FILES) {
+      const file = join(path, name);
+      if ((await stat(file).catch(() => undefined))?.isFile()) return file;
+    }
+    throw new ShinkenError("bad_task", `${path}: holds none of ${TASK_FILES.join(", ")}`);
+  }
+  throw new ShinkenError("bad_task", `${path}: no such file or folder`);
+}
+
+/** Makes a task from a parsed document. `file`, if given, is where its assets lie beside. Throws `bad_task`. */
+export function makeTask(document: unknown, options: LoadTaskOptions & { file?: string } = {}): LoadedTask {
+  if (typeof document !== "object" || document === null || Array.isArray(document)) {
+    throw new ShinkenError("bad_task", "the document: must be an object");
+  }
+  const raw = document as Record<string, unknown>;
+  const specs = parseOrThrow(paramSpecs, raw.params ?? {}, "bad_task", ["params"]);
+  const file = options.file ?? "";
+
+  const build = (variantOptions: VariantOptions): TaskVariant => {
+    const params = drawParams(specs, variantOptions.seed ?? 0, variantOptions.params);
+    const task = parseOrThrow(taskSchema, fillParams(raw, params), "bad_task");
+    const graph = loadGraph(task.verify.graph, {
+      task: task.id,
+      taskVersion: task.version,
+      threshold: task.verify.threshold,
+      verifierVersion: verifierVersionOf(raw.verify, gradingAssets(task)),
+      channels: (options.channelsOf?.(task.image) ?? task.capabilities.grader).filter((name) =>
+        (task.capabilities.grader as string[]).includes(name),
+      ),
+      assets: task.assets,
+      at: ["verify", "graph"],
+    });
+    proveTask(task, raw, graph, options.checkAction);
+    return {
+      task,
+      params,
+      digest: digestOf(task),
+      setupDigest: setupDigestOf(task),
+      graph,
+      readAsset: (path) => readAsset(task, file, path),
+    };
+  };
+
+  const sample = build({});
+  if (Object.keys(specs).length > 0) for (const seed of PROVED_SEEDS.slice(1)) build({ seed });
+  return {
+    id: sample.task.id,
+    version: sample.task.version,
+    file,
+    tags: sample.task.tags,
+    paramSpecs: specs,
+    digest: digestOf(raw),
+    verifierVersion: sample.graph.verifierVersion,
+    variant: (variantOptions = {}) => build(variantOptions),
+  };
+}
+
+function gradingAssets(task: Task): Record<string, { sha256: string }> {
+  return Object.fromEntries(Object.entries(task.assets).filter(([, asset]) => asset.for === "grading"));
+}
+
+function setupDigestOf(task: Task): string {
+  const assets = Object.entries(task.assets).filter(([, asset]) => asset.for === "setup");
+  const { image, memory_mib, setup, ready } = task;
+  return digestOf({ image, memory_mib, setup, ready, assets: Object.fromEntries(assets) });
+}
+
+async function readAsset(task: Task, file: string, path: string): Promise<Uint8Array> {
+  const asset = Object.hasOwn(task.assets, path) ? task.assets[path] : undefined;
+  if (asset === undefined)
+    throw new ShinkenError("bad_task", `assets: there is no asset "${path}"`, { path: "assets" });
+  const place = join(dirname(file), path);
+  const mismatch = (why: string, cause?: unknown) =>
+    new ShinkenError("asset_mismatch", `assets.${path}: ${why}`, { path: `assets.${path}`, cause });
+  const found = await stat(place).catch((error: unknown) => {
+    throw mismatch("the file is missing", error);
+  });
+  if (!found.isFile()) throw mismatch("not a regular file");
+  if (found.size > ASSET_LIMIT) throw mismatch(`larger than ${ASSET_LIMIT} bytes`);
+  const bytes = await readFile(place);
+  const actual = createHash("sha256").update(bytes).digest("hex");
+  if (actual !== asset.sha256) throw mismatch(`the file has sha256 ${actual}`);
+  return bytes;
+}
