@@ -1,0 +1,46 @@
+// The addon's face. Its types are in src/sandbox/microvm/addon.ts.
+#include <napi.h>
+
+#include "addon/config.h"
+#include "addon/environment.h"
+#include "addon/golden_object.h"
+#include "addon/machine_object.h"
+
+namespace shinken::addon {
+namespace {
+
+/// What this environment and the process's engine hold now; for leak tests.
+Napi::Value engine_stats(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto environment = Environment::of(env);
+  const auto& engine = environment->engine_if_any();
+  const EngineStats stats = engine ? engine->stats() : EngineStats{};
+  const Napi::Object result = Napi::Object::New(env);
+  result.Set("machines", static_cast<double>(environment->count.machines));
+  result.Set("goldens", static_cast<double>(environment->count.goldens));
+  result.Set("inFlight", static_cast<double>(environment->in_flight()));
+  result.Set("threads", stats.threads);
+  result.Set("queued", static_cast<double>(stats.queued));
+  result.Set("running", static_cast<double>(stats.running));
+  result.Set("waiting", static_cast<double>(stats.waiting));
+  return result;
+}
+
+Napi::Object initialize(Napi::Env env, Napi::Object exports) {
+  Environment::install(env);
+  MachineObject::define(env);
+  GoldenObject::define(env);
+  exports.Set("Machine", Environment::of(env)->machine_constructor.Value());
+  exports.Set("Golden", Environment::of(env)->golden_constructor.Value());
+  exports.Set("bootMachine", Napi::Function::New(env, boot_machine, "bootMachine"));
+  exports.Set("loadGolden", Napi::Function::New(env, load_golden, "loadGolden"));
+  exports.Set("engineStats", Napi::Function::New(env, engine_stats, "engineStats"));
+  exports.Set("machineAbi", kMachineAbi);
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(shinken, initialize)
+
+}  // namespace shinken::addon

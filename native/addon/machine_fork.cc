@@ -1,0 +1,82 @@
+// Freezing a machine, forking it between two runs, and its digest.
+#include <utility>
+
+#include "addon/golden_object.h"
+#include "addon/machine_object.h"
+#include "addon/options.h"
+#include "addon/tags.h"
+
+namespace shinken::addon {
+
+std::optional<ForkOptions> fork_options(Napi::Env env, const Napi::Value& value, bool from_golden) {
+  Options options(env, value, "fork", {"kind", "generationId"});
+  const std::string kind = options.text("kind", 16, from_golden ? "replica" : "");
+  const std::vector<u8> id = options.bytes("generationId", 16, 16);
+  if (!options.ok()) return std::nullopt;
+  ForkOptions result;
+  if (kind == "replica" && from_golden) {
+    result.kind = ForkKind::kReplica;
+  } else if (kind == "branch" && !from_golden) {
+    result.kind = ForkKind::kBranch;
+  } else if (kind == "grade") {
+    result.kind = ForkKind::kGrade;
+  } else {
+    throw_type(env, std::string("fork: `kind` must be ") + (from_golden ? "\"replica\" or \"grade\"" : "\"branch\" or \"grade\""));
+    return std::nullopt;
+  }
+  if (result.kind == ForkKind::kGrade) return result;
+  if (id.empty()) {
+    throw_type(env, "fork: `generationId` must be given, 16 bytes that no sibling has");
+    return std::nullopt;
+  }
+  std::copy(id.begin(), id.end(), result.generation_id.begin());
+  return result;
+}
+
+Napi::Value MachineObject::freeze(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (!ready(info)) return env.Undefined();
+  auto golden = std::make_shared<std::shared_ptr<Golden>>();
+  core_->busy = true;
+  return core_->environment->async(
+      env, [golden, machine = core_->machine] { *golden = machine->freeze(); },
+      [golden](Napi::Env env) { return GoldenObject::wrap(env, std::move(*golden)); },
+      [env, core = core_] { core->finish_work(env); });
+}
+
+Napi::Value MachineObject::fork(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (!ready(info)) return env.Undefined();
+  const auto options = fork_options(env, info[0], false);
+  if (!options) return env.Undefined();
+  auto child = std::make_shared<std::shared_ptr<Machine>>();
+  core_->busy = true;
+  return core_->environment->async(
+      env, [child, machine = core_->machine, options = *options] { *child = Machine::fork(machine->freeze(), options); },
+      [child](Napi::Env env) { return MachineObject::wrap(env, std::move(*child)); },
+      [env, core = core_] { core->finish_work(env); });
+}
+
+Napi::Value MachineObject::digest(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (!ready(info)) return env.Undefined();
+  auto digest = std::make_shared<Digest>();
+  core_->busy = true;
+  return core_->environment->async(
+      env, [digest, machine = core_->machine] { *digest = machine->digest(); },
+      [digest](Napi::Env env) -> Napi::Value { return Napi::String::New(env, digest->hex()); },
+      [env, core = core_] { core->finish_work(env); });
+}
+
+Napi::Value MachineObject::share_code_with(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (!ready(info)) return env.Undefined();
+  const auto golden = GoldenObject::golden_of(env, info[0], "shareCodeWith: `golden`");
+  if (!golden) return env.Undefined();
+  core_->busy = true;
+  return core_->environment->async(
+      env, [golden, machine = core_->machine] { machine->share_code_with(*golden); },
+      [](Napi::Env env) { return env.Undefined(); }, [env, core = core_] { core->finish_work(env); });
+}
+
+}  // namespace shinken::addon

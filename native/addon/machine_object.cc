@@ -1,0 +1,142 @@
+#include "addon/machine_object.h"
+
+#include <utility>
+
+#include "addon/options.h"
+#include "addon/tags.h"
+
+namespace shinken::addon {
+
+void MachineCore::finish_work(Napi::Env env) {
+  busy = false;
+  if (closing) close_now(env);
+}
+
+void MachineCore::close_now(Napi::Env env) {
+  if (!machine) return;
+  auto doomed = std::make_shared<std::shared_ptr<Machine>>(std::move(machine));
+  machine = nullptr;
+  environment->count.machines--;
+  auto waiting = std::make_shared<std::vector<Napi::Promise::Deferred>>(std::move(closers));
+  closers.clear();
+  environment->async(
+      env,
+      [doomed] {
+        (*doomed)->close();
+        doomed->reset();
+      },
+      [waiting](Napi::Env env) {
+        for (const auto& deferred : *waiting) deferred.Resolve(env.Undefined());
+        return env.Undefined();
+      });
+}
+
+void MachineObject::define(Napi::Env env) {
+  const Napi::Function constructor = DefineClass(env, "Machine",
+                                                 {
+                                                     InstanceMethod<&MachineObject::run>("run"),
+                                                     InstanceMethod<&MachineObject::post>("post"),
+                                                     InstanceMethod<&MachineObject::cancel>("cancel"),
+                                                     InstanceMethod<&MachineObject::freeze>("freeze"),
+                                                     InstanceMethod<&MachineObject::fork>("fork"),
+                                                     InstanceMethod<&MachineObject::digest>("digest"),
+                                                     InstanceMethod<&MachineObject::share_code_with>("shareCodeWith"),
+                                                     InstanceMethod<&MachineObject::stats>("stats"),
+                                                     InstanceMethod<&MachineObject::port_open>("portOpen"),
+                                                     InstanceMethod<&MachineObject::close>("close"),
+                                                     InstanceAccessor<&MachineObject::closed>("closed"),
+                                                 });
+  Environment::of(env)->machine_constructor = Napi::Persistent(constructor);
+}
+
+Napi::Value MachineObject::wrap(Napi::Env env, std::shared_ptr<Machine> machine) {
+  const auto environment = Environment::of(env);
+  environment->newborn_machine = std::move(machine);
+  const Napi::Object object = environment->machine_constructor.New({});
+  environment->newborn_machine.reset();
+  return object;
+}
+
+MachineObject::MachineObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+  const auto environment = Environment::of(info.Env());
+  if (!environment->newborn_machine) {
+    throw_type(info.Env(), "a Machine is made by bootMachine or by a fork, not by `new`");
+    return;
+  }
+  core_ = std::make_shared<MachineCore>();
+  core_->environment = environment;
+  core_->machine = std::move(environment->newborn_machine);
+  environment->count.machines++;
+  info.This().As<Napi::Object>().TypeTag(&kMachineTag);
+}
+
+void MachineObject::Finalize(Napi::Env) {
+  if (!core_ || !core_->machine) return;
+  // Collected without a close. A run in flight holds the machine until it is over.
+  core_->machine->cancel();
+  core_->environment->count.machines--;
+  core_->environment->discard(std::move(core_->machine));
+}
+
+bool MachineObject::genuine(const Napi::CallbackInfo& info) {
+  if (info.This().IsObject() && info.This().As<Napi::Object>().CheckTypeTag(&kMachineTag)) return true;
+  throw_type(info.Env(), "this is not a Machine");
+  return false;
+}
+
+bool MachineObject::ready(const Napi::CallbackInfo& info) {
+  if (!genuine(info)) return false;
+  if (!core_->machine || core_->closing) {
+    Failure{"closed", "the machine was closed"}.to_error(info.Env()).ThrowAsJavaScriptException();
+    return false;
+  }
+  if (core_->busy) {
+    Failure{"busy", "the machine is working on another call"}.to_error(info.Env()).ThrowAsJavaScriptException();
+    return false;
+  }
+  return true;
+}
+
+Napi::Value MachineObject::stats(const Napi::CallbackInfo& info) {
+  if (!genuine(info)) return info.Env().Undefined();
+  const Napi::Object result = Napi::Object::New(info.Env());
+  const MachineStats stats = core_->machine ? core_->machine->stats() : MachineStats{};
+  result.Set("instructions", static_cast<double>(stats.instret));
+  result.Set("ticks", static_cast<double>(stats.ticks));
+  result.Set("memoryBytes", static_cast<double>(stats.memory_bytes));
+  result.Set("privateBytes", static_cast<double>(stats.private_bytes));
+  result.Set("pendingInput", static_cast<double>(stats.pending_input));
+  return result;
+}
+
+Napi::Value MachineObject::port_open(const Napi::CallbackInfo& info) {
+  if (!ready(info)) return info.Env().Undefined();
+  const auto port = port_of(info.Env(), info[0]);
+  if (!port) return info.Env().Undefined();
+  return Napi::Boolean::New(info.Env(), core_->machine->port_open(*port));
+}
+
+Napi::Value MachineObject::closed(const Napi::CallbackInfo& info) {
+  if (!genuine(info)) return info.Env().Undefined();
+  return Napi::Boolean::New(info.Env(), !core_->machine || core_->closing);
+}
+
+Napi::Value MachineObject::close(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (!genuine(info)) return env.Undefined();
+  const Napi::Promise::Deferred deferred = Napi::Promise::Deferred::New(env);
+  if (!core_->machine) {
+    deferred.Resolve(env.Undefined());
+    return deferred.Promise();
+  }
+  core_->closers.push_back(deferred);
+  core_->closing = true;
+  if (core_->busy) {
+    core_->machine->cancel();
+  } else {
+    core_->close_now(env);
+  }
+  return deferred.Promise();
+}
+
+}  // namespace shinken::addon

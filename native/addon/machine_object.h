@@ -1,0 +1,62 @@
+#pragma once
+// A machine as a JavaScript object. The object and everything below is used on the JavaScript thread only; engine
+// threads see the `Machine` itself.
+#include <napi.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "addon/environment.h"
+
+namespace shinken::addon {
+
+/// What outlives the JavaScript object while work on it is in flight.
+struct MachineCore {
+  std::shared_ptr<Environment> environment;
+  std::shared_ptr<Machine> machine;  // null once closed
+  bool busy = false;                 // an engine thread uses it: no other call may
+  bool closing = false;
+  std::vector<Napi::Promise::Deferred> closers;
+
+  /// Ends the work that set `busy`, and closes if that was asked for meanwhile.
+  void finish_work(Napi::Env env);
+  void close_now(Napi::Env env);
+};
+
+class MachineObject final : public Napi::ObjectWrap<MachineObject> {
+ public:
+  static void define(Napi::Env env);
+  static Napi::Value wrap(Napi::Env env, std::shared_ptr<Machine> machine);
+
+  explicit MachineObject(const Napi::CallbackInfo& info);
+  void Finalize(Napi::Env env) override;
+
+ private:
+  /// False, with a pending exception, if `this` is no machine of ours.
+  static bool genuine(const Napi::CallbackInfo& info);
+  /// As `genuine`, and it is open, and no other work is in flight.
+  bool ready(const Napi::CallbackInfo& info);
+
+  // machine_object.cc
+  Napi::Value stats(const Napi::CallbackInfo& info);
+  Napi::Value port_open(const Napi::CallbackInfo& info);
+  Napi::Value closed(const Napi::CallbackInfo& info);
+  Napi::Value close(const Napi::CallbackInfo& info);
+  // machine_run.cc
+  Napi::Value run(const Napi::CallbackInfo& info);
+  Napi::Value post(const Napi::CallbackInfo& info);
+  Napi::Value cancel(const Napi::CallbackInfo& info);
+  // machine_fork.cc
+  Napi::Value freeze(const Napi::CallbackInfo& info);
+  Napi::Value fork(const Napi::CallbackInfo& info);
+  Napi::Value digest(const Napi::CallbackInfo& info);
+  Napi::Value share_code_with(const Napi::CallbackInfo& info);
+
+  std::shared_ptr<MachineCore> core_;
+};
+
+/// Fields of a fork: `kind` (one of the allowed) and `generationId`. Nothing, and a pending exception, if wrong.
+std::optional<ForkOptions> fork_options(Napi::Env env, const Napi::Value& value, bool from_golden);
+
+}  // namespace shinken::addon

@@ -1,0 +1,70 @@
+/**
+ * What makes one fork differ from its siblings, drawn from the host's CSPRNG or, in a seeded run, derived from the
+ * run's seed: HKDF-SHA256 (RFC 5869) with the fork's path as salt and one label for each value.
+ */
+import { hkdfSync, randomBytes } from "node:crypto";
+import { ShinkenError } from "../../errors/index.js";
+
+/** Bytes of a run seed. */
+export const SEED_BYTES = 32;
+/** Bytes of entropy that the guest's generator is given. */
+const ENTROPY_BYTES = 64;
+
+/** The values of a fork packet. */
+export interface ForkIdentity {
+  /** VM generation ID that the host writes before the child's first instruction. */
+  generationId: Uint8Array;
+  entropy: Uint8Array;
+  /** Random UUID that names this generation to userspace. */
+  generation: string;
+  hostname: string;
+  /** 32 hex digits, as /etc/machine-id. */
+  machineId: string;
+  bootId: string;
+  /** Locally administered unicast address. */
+  mac: string;
+  /** Seed from which this machine's own branches derive theirs; null when nothing was seeded. */
+  childSeed: Uint8Array | null;
+}
+
+type Draw = (label: string, length: number) => Uint8Array;
+
+/**
+ * Draws an identity. `path` names the fork within its run (`replica`, `branch/3`), so that two forks of one seed differ.
+ * @throws ShinkenError `bad_request` if the seed is not 32 bytes long.
+ */
+export function drawIdentity(seed: Uint8Array | null, path: string): ForkIdentity {
+  if (seed !== null && seed.byteLength !== SEED_BYTES) {
+    throw new ShinkenError("bad_request", `a fork seed has ${SEED_BYTES} bytes, this one ${seed.byteLength}`, { path: "seed" });
+  }
+  const draw: Draw =
+    seed === null
+      ? (_label, length) => randomBytes(length)
+      : (label, length) => new Uint8Array(hkdfSync("sha256", seed, `shinken.fork.v1/${path}`, label, length));
+  const machineId = uuid(draw("machine-id", 16)).replaceAll("-", "");
+  return {
+    generationId: draw("generation-id", 16),
+    entropy: draw("entropy", ENTROPY_BYTES),
+    generation: uuid(draw("generation", 16)),
+    hostname: `m-${machineId.slice(0, 8)}`,
+    machineId,
+    bootId: uuid(draw("boot-id", 16)),
+    mac: macAddress(draw("mac", 6)),
+    childSeed: seed === null ? null : draw("child-seed", SEED_BYTES),
+  };
+}
+
+/** Formats 16 bytes as a version 4 UUID (RFC 9562): version and variant bits are set, the rest is kept. */
+function uuid(bytes: Uint8Array): string {
+  const octets = Uint8Array.from(bytes);
+  octets[6] = ((octets[6] ?? 0) & 0x0f) | 0x40;
+  octets[8] = ((octets[8] ?? 0) & 0x3f) | 0x80;
+  const hex = Buffer.from(octets).toString("hex");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+function macAddress(bytes: Uint8Array): string {
+  const octets = Uint8Array.from(bytes);
+  octets[0] = ((octets[0] ?? 0) & 0xfe) | 0x02;
+  return Array.from(octets, (octet) => octet.toString(16).padStart(2, "0")).join(":");
+}
