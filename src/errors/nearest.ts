@@ -23,7 +23,11 @@ function editDistance(a: string, b: string): number {
     const row = [i];
     for (let j = 1; j <= right.length; j++) {
       const same = left[i - 1] === right[j - 1];
-      let cost = Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (previous[j - 1] ?? 0) + (same ? 0 : 1));
+      let cost = Math.min(
+        (previous[j] ?? 0) + 1,
+        (row[j - 1] ?? 0) + 1,
+        (previous[j - 1] ?? 0) + (same ? 0 : 1),
+      );
       if (i > 1 && j > 1 && left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1]) {
         cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
       }

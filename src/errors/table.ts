@@ -27,6 +27,7 @@ export const errorTable = {
   slow_consumer: { retry: true, meaning: "The client did not read fast enough; the connection was closed." },
   server_draining: { retry: true, meaning: "The server is shutting down and takes no new sessions." },
   session_expired: { retry: false, meaning: "The session was idle, detached or alive for too long and was closed." },
+  connection_lost: { retry: true, meaning: "The connection broke before the reply came; only clients report this." },
   // --- task files and images
   bad_task: { retry: false, meaning: "A task file breaks the schema or a load-time proof; `path` names the place." },
   asset_mismatch: { retry: false, meaning: "An asset's bytes do not have the sha256 that the task states." },

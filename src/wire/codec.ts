@@ -28,9 +28,13 @@ export function decodeMessage(
   limits: WireLimits = defaultWireLimits,
 ): unknown {
   if (bytes.length > limits.maxMessageBytes) {
-    throw new ShinkenError("too_large", `the message has ${bytes.length} bytes; the limit is ${limits.maxMessageBytes}`, {
-      path: "(message)",
-    });
+    throw new ShinkenError(
+      "too_large",
+      `the message has ${bytes.length} bytes; the limit is ${limits.maxMessageBytes}`,
+      {
+        path: "(message)",
+      },
+    );
   }
   if (encoding === "msgpack") {
     scanMsgpack(bytes, limits);
@@ -41,7 +45,10 @@ export function decodeMessage(
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new ShinkenError("bad_message", `not valid JSON: ${(cause as Error).message}`, { path: "(message)", cause });
+    throw new ShinkenError("bad_message", `not valid JSON: ${(cause as Error).message}`, {
+      path: "(message)",
+      cause,
+    });
   }
 }
 
@@ -75,7 +82,12 @@ function assertCarriable(value: unknown, path: PropertyKey[], depth: number): vo
         }
         return;
       }
-      if (ArrayBuffer.isView(value) || value instanceof Date || value instanceof Map || value instanceof Set) {
+      if (
+        ArrayBuffer.isView(value) ||
+        value instanceof Date ||
+        value instanceof Map ||
+        value instanceof Set
+      ) {
         fail(path, "only plain maps, arrays and scalars can be sent");
       }
       for (const key in value) {

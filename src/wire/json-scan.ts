@@ -21,12 +21,18 @@ export function scanJson(text: string, limits: WireLimits): void {
   const frames: Frame[] = [];
   let values = 0;
 
-  const path = () => formatPath(frames.map((frame) => (frame.keys === undefined ? frame.entries : frame.key)));
-  const refuse = (what: string, code: "bad_message" | "too_large" = "bad_message", suggestion?: string): never => {
+  const path = () =>
+    formatPath(frames.map((frame) => (frame.keys === undefined ? frame.entries : frame.key)));
+  const refuse = (
+    what: string,
+    code: "bad_message" | "too_large" = "bad_message",
+    suggestion?: string,
+  ): never => {
     throw new ShinkenError(code, `${path()}: ${what}`, { path: path(), suggestion });
   };
   const countValue = () => {
-    if (++values > limits.maxValues) refuse(`the message holds more than ${limits.maxValues} values`, "too_large");
+    if (++values > limits.maxValues)
+      refuse(`the message holds more than ${limits.maxValues} values`, "too_large");
   };
   const open = (keys: Set<string> | undefined) => {
     countValue();

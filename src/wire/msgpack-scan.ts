@@ -110,7 +110,10 @@ class Scan {
   private array(length: number, depth: number): void {
     this.enter(depth);
     if (length > this.limits.maxArrayEntries) {
-      this.refuse(`the array has ${length} entries; the limit is ${this.limits.maxArrayEntries}`, "too_large");
+      this.refuse(
+        `the array has ${length} entries; the limit is ${this.limits.maxArrayEntries}`,
+        "too_large",
+      );
     }
     for (let i = 0; i < length; i++) {
       this.path.push(i);
@@ -194,11 +197,13 @@ class Scan {
 
 /** Short ASCII keys, which are nearly all, without a call into the decoder. */
 function keyText(bytes: Uint8Array, start: number, end: number): string {
-  if (end - start > 24) return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
+  if (end - start > 24)
+    return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
   let text = "";
   for (let i = start; i < end; i++) {
     const byte = bytes[i] as number;
-    if (byte >= 0x80) return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
+    if (byte >= 0x80)
+      return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
     text += String.fromCharCode(byte);
   }
   return text;

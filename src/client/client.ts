@@ -1,0 +1,291 @@
+/**
+ * Client of the native dialect. Many sessions share one connection. When the connection breaks, it connects again
+ * within the sessions' grace time, attaches them with their tokens and sends again what can be repeated; a step is
+ * never done twice, because its number stays the same.
+ */
+import { ShinkenError } from "../errors/index.js";
+import {
+  type AttachResult,
+  type CreateResult,
+  decodeMessage,
+  type Encoding,
+  encodeMessage,
+  type HelloResult,
+  type PushedEvent,
+  protocolVersion,
+  type Reply,
+  type SessionRow,
+  type TaskRow,
+  type WireLimits,
+} from "../wire/index.js";
+import { type Call, Calls, type PendingCall } from "./calls.js";
+import { RemoteSession } from "./session.js";
+import { type ClientSocket, openSocket } from "./socket.js";
+
+export interface ClientOptions {
+  /** Bearer token of the server. */
+  token?: string | undefined;
+  /** Default msgpack. */
+  encoding?: Encoding | undefined;
+  /** Connect again when the connection breaks; default true. */
+  reconnect?: boolean | undefined;
+  /** Milliseconds for one attempt to connect; default 10,000. */
+  connectTimeoutMs?: number | undefined;
+}
+
+/** What `create` takes: exactly one of `task`, `image`, `environment`. */
+export interface CreateOptions {
+  task?: string | undefined;
+  image?: string | undefined;
+  environment?: string | undefined;
+  /** Name of the session; the server's choice if unsaid. */
+  session?: string | undefined;
+  /** Seconds that the session outlives its connection; the server's default and limit if unsaid. */
+  graceSeconds?: number | undefined;
+}
+
+/** What a server may send: larger than what it accepts, since observations are. */
+const receiveLimits: WireLimits = {
+  maxMessageBytes: 64 * 1024 * 1024,
+  maxDepth: 64,
+  maxMapEntries: 65_536,
+  maxArrayEntries: 1_000_000,
+  maxStringBytes: 64 * 1024 * 1024,
+  maxValues: 4_000_000,
+};
+
+const firstRetryMs = 50;
+const lastRetryMs = 2000;
+const busyRetryMs = 50;
+
+/** Connects and says hello. `url` may lack the `/v1`. */
+export async function connect(url: string, options: ClientOptions = {}): Promise<ShinkenClient> {
+  const client = new ShinkenClient(url, options);
+  await client.open();
+  return client;
+}
+
+export class ShinkenClient {
+  private readonly url: string;
+  private readonly options: ClientOptions;
+  private readonly encoding: Encoding;
+  private readonly calls = new Calls();
+  private readonly sessions = new Map<string, RemoteSession>();
+  private socket: ClientSocket | undefined;
+  /** Sessions are attached on the present connection, so requests may be sent. */
+  private ready = false;
+  private recovering = false;
+  private closing = false;
+  private helloResult: HelloResult | undefined;
+
+  constructor(url: string, options: ClientOptions = {}) {
+    this.url = /\/v\d+$/.test(url) ? url : `${url.replace(/\/$/, "")}/v${protocolVersion}`;
+    this.options = options;
+    this.encoding = options.encoding ?? "msgpack";
+  }
+
+  /** What the server said of itself. */
+  get server(): HelloResult {
+    if (this.helloResult === undefined)
+      throw new ShinkenError("connection_lost", "the client is not connected");
+    return this.helloResult;
+  }
+
+  /** Called by `connect`. */
+  async open(): Promise<void> {
+    this.socket = await this.openSocket();
+    this.ready = true;
+    const hello = await this.call({ op: "hello", protocol: protocolVersion, client: "shinken-typescript" });
+    this.helloResult = hello as unknown as HelloResult;
+  }
+
+  async create(options: CreateOptions): Promise<RemoteSession> {
+    const { graceSeconds, ...rest } = options;
+    return this.adopt(
+      (await this.call({ op: "create", grace_s: graceSeconds, ...rest })) as unknown as CreateResult,
+    );
+  }
+
+  /** Takes over a detached session, or one that another connection holds. */
+  async attach(name: string, token: string): Promise<RemoteSession> {
+    const result = (await this.call({ op: "attach", session: name, token })) as unknown as AttachResult;
+    const session = this.adopt({ session: result.session, token, task: result.task });
+    session.restore(result);
+    return session;
+  }
+
+  /** Steps many sessions at once; outcomes in the same order, a failed one as its error. */
+  stepAll(
+    steps: readonly { session: RemoteSession; actions: readonly unknown[] }[],
+  ): Promise<PromiseSettledResult<Awaited<ReturnType<RemoteSession["step"]>>>[]> {
+    return Promise.allSettled(steps.map(({ session, actions }) => session.step(actions)));
+  }
+
+  async tasks(): Promise<TaskRow[]> {
+    return (await this.call({ op: "list", what: "tasks" }))["tasks"] as TaskRow[];
+  }
+
+  /** Sessions that this connection holds. */
+  async list(): Promise<SessionRow[]> {
+    return (await this.call({ op: "list", what: "sessions" }))["sessions"] as SessionRow[];
+  }
+
+  /** Closes the connection; sessions that are still open live on for their grace time. */
+  close(): Promise<void> {
+    this.closing = true;
+    this.calls.failAll(new ShinkenError("connection_lost", "the client was closed"));
+    this.socket?.close();
+    this.socket = undefined;
+    return Promise.resolve();
+  }
+
+  /** Sends a request, or keeps it until the connection is there again; for sessions and tests. */
+  call(call: Call): Promise<Record<string, unknown>> {
+    return this.request(call, this.ready);
+  }
+
+  adopt(created: CreateResult): RemoteSession {
+    const session = new RemoteSession(this, created);
+    this.sessions.set(session.name, session);
+    return session;
+  }
+
+  forget(session: RemoteSession): void {
+    if (this.sessions.get(session.name) === session) this.sessions.delete(session.name);
+  }
+
+  /** Breaks the connection as a fault of the network would; for tests. */
+  breakConnection(): void {
+    this.socket?.terminate();
+  }
+
+  private callNow(call: Call): Promise<Record<string, unknown>> {
+    return this.request(call, true);
+  }
+
+  private request(call: Call, sendNow: boolean): Promise<Record<string, unknown>> {
+    return new Promise((resolve, reject) => {
+      if (this.closing) {
+        reject(new ShinkenError("connection_lost", "the client was closed"));
+        return;
+      }
+      const entry = this.calls.add(call, resolve, reject);
+      if (sendNow) this.send(entry);
+    });
+  }
+
+  private send(entry: PendingCall): void {
+    try {
+      this.socket?.send(encodeMessage({ id: entry.id, ...entry.call }, this.encoding));
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause);
+      this.calls.fail(
+        entry,
+        new ShinkenError("bad_request", `the request cannot be encoded: ${message}`, { cause }),
+      );
+    }
+  }
+
+  private openSocket(): Promise<ClientSocket> {
+    return openSocket(
+      this.url,
+      {
+        token: this.options.token,
+        timeoutMs: this.options.connectTimeoutMs ?? 10_000,
+        maxMessageBytes: receiveLimits.maxMessageBytes,
+      },
+      {
+        onMessage: (bytes, encoding) => {
+          this.received(bytes, encoding);
+        },
+        onClose: (code, reason) => {
+          this.lost(code, reason);
+        },
+      },
+    );
+  }
+
+  private received(bytes: Uint8Array, encoding: Encoding): void {
+    const message = decodeMessage(bytes, encoding, receiveLimits);
+    if (typeof message !== "object" || message === null) return;
+    if ("event" in message) {
+      const event = message as PushedEvent;
+      const session = this.sessions.get(event.session);
+      session?.deliver(event);
+      if (session !== undefined && (event.event === "closed" || event.event === "detached"))
+        this.forget(session);
+      return;
+    }
+    const again = this.calls.settle(message as Reply);
+    if (again === undefined) return;
+    setTimeout(() => {
+      if (this.calls.has(again) && this.ready) this.send(again);
+    }, busyRetryMs);
+  }
+
+  private lost(code: number, reason: string): void {
+    this.socket = undefined;
+    this.ready = false;
+    const error = new ShinkenError("connection_lost", `the connection closed: ${code} ${reason}`.trimEnd());
+    if (this.closing || this.options.reconnect === false) {
+      this.giveUp(error);
+      return;
+    }
+    this.calls.afterLoss(error);
+    if (this.recovering) return;
+    this.recovering = true;
+    this.recover(error)
+      .catch((cause: unknown) => {
+        this.giveUp(cause instanceof ShinkenError ? cause : error);
+      })
+      .finally(() => {
+        this.recovering = false;
+      });
+  }
+
+  private giveUp(error: ShinkenError): void {
+    this.closing = true;
+    this.calls.failAll(error);
+  }
+
+  /** Connects, attaches every session, and only then sends what waits; begins again if that breaks too. */
+  private async recover(error: ShinkenError): Promise<void> {
+    const deadline = performance.now() + (this.helloResult?.limits.grace_s ?? 10) * 1000;
+    while (!this.closing) {
+      this.socket = await this.reopen(error, deadline);
+      try {
+        await Promise.all([...this.sessions.values()].map((session) => this.reattach(session)));
+      } catch (cause) {
+        if (cause instanceof ShinkenError && cause.code === "connection_lost" && performance.now() < deadline)
+          continue;
+        throw cause;
+      }
+      this.ready = true;
+      for (const entry of this.calls.all()) this.send(entry);
+      return;
+    }
+  }
+
+  /** The server may have forgotten a session; its requests then fail one by one with `unknown_session`. */
+  private async reattach(session: RemoteSession): Promise<void> {
+    try {
+      await this.callNow({ op: "attach", session: session.name, token: session.token });
+    } catch (error) {
+      if (!(error instanceof ShinkenError) || error.code !== "unknown_session") throw error;
+      this.forget(session);
+    }
+  }
+
+  private async reopen(error: ShinkenError, deadline: number): Promise<ClientSocket> {
+    for (let wait = firstRetryMs; !this.closing; wait = Math.min(wait * 2, lastRetryMs)) {
+      try {
+        return await this.openSocket();
+      } catch (cause) {
+        if (cause instanceof ShinkenError && !cause.retry) throw cause;
+        if (performance.now() + wait > deadline) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,203 @@
+/** One function an operation. A synchronous one is answered at once; the others when their promise settles. */
+import type { Environment } from "../env/environment.js";
+import { ShinkenError } from "../errors/index.js";
+import { nearest } from "../errors/nearest.js";
+import { type CreateResult, type HelloResult, protocolVersion } from "../wire/index.js";
+import type { Connection } from "./connection.js";
+import type { Request, RequestOf } from "./requests.js";
+import type { ServerContext } from "./server.js";
+import type { ServerSession } from "./session.js";
+
+type Result = Record<string, unknown>;
+
+/** Names that `create` takes as `environment`. */
+const environments = ["echo"];
+
+/** Does what a request asks for. Throws or rejects with a `ShinkenError`. */
+export function dispatch(connection: Connection, request: Request): Result | Promise<Result> {
+  switch (request.op) {
+    case "step":
+      return step(connection, request);
+    case "reset":
+      return reset(connection, request);
+    case "evaluate":
+      return evaluate(connection, request);
+    case "observe":
+      return held(connection, request.session)
+        .observe()
+        .then((observation) => ({ observation }));
+    case "create":
+      return create(connection, request);
+    case "fork":
+      return fork(connection, request);
+    case "cancel":
+      return { cancelled: held(connection, request.session).cancel() };
+    case "detach":
+      return detach(connection, request);
+    case "attach":
+      return attach(connection, request);
+    case "close":
+      return close(connection, request);
+    case "list":
+      return list(connection, request);
+    case "hello":
+      return { ...hello(connection.context, request) };
+  }
+}
+
+function held(connection: Connection, name: string): ServerSession {
+  return connection.context.sessions.get(name, connection);
+}
+
+function hello(context: ServerContext, request: RequestOf<"hello">): HelloResult {
+  if (request.protocol !== protocolVersion) {
+    throw new ShinkenError("unsupported_version", `this server speaks protocol version ${protocolVersion}`, {
+      path: "protocol",
+    });
+  }
+  const { limits } = context;
+  return {
+    protocol: protocolVersion,
+    server: context.serverName,
+    environments,
+    limits: {
+      message_bytes: limits.wire.maxMessageBytes,
+      depth: limits.wire.maxDepth,
+      map_entries: limits.wire.maxMapEntries,
+      array_entries: limits.wire.maxArrayEntries,
+      values: limits.wire.maxValues,
+      sessions_per_connection: limits.sessionsPerConnection,
+      outstanding_requests: limits.outstandingRequests,
+      grace_s: limits.graceSeconds,
+      idle_s: limits.idleSeconds,
+      lifetime_s: limits.lifetimeSeconds,
+    },
+  };
+}
+
+async function create(connection: Connection, request: RequestOf<"create">): Promise<Result> {
+  const { context } = connection;
+  const kinds = [request.task, request.image, request.environment].filter((kind) => kind !== undefined);
+  if (kinds.length !== 1) {
+    throw new ShinkenError("bad_request", "create takes exactly one of task, image and environment", {
+      path: "task",
+    });
+  }
+  const session = await open(connection, request.session, request.grace_s, () =>
+    makeEnvironment(context, request),
+  );
+  return { ...created(session) };
+}
+
+function makeEnvironment(context: ServerContext, request: RequestOf<"create">): Promise<Environment> {
+  if (request.task !== undefined) return context.factory.create(request.task);
+  if (request.image !== undefined) return context.factory.createSandbox(request.image);
+  const name = request.environment ?? "";
+  if (environments.includes(name)) return Promise.resolve(context.makeEcho());
+  const meant = nearest(name, environments);
+  throw new ShinkenError("unknown_environment", `there is no environment '${name}'`, {
+    path: "environment",
+    suggestion: meant === undefined ? `known: ${environments.join(", ")}` : `did you mean '${meant}'?`,
+  });
+}
+
+/** Makes a session for this connection; should the connection have gone meanwhile, nobody can ever reach it. */
+async function open(
+  connection: Connection,
+  name: string | undefined,
+  grace: number | undefined,
+  make: () => Promise<Environment>,
+): Promise<ServerSession> {
+  const { context } = connection;
+  const limit = context.limits.sessionsPerConnection;
+  if (connection.held.size + connection.pending >= limit) {
+    throw new ShinkenError("too_many_sessions", `this connection holds ${limit} sessions, as many as it may`);
+  }
+  connection.pending++;
+  try {
+    const session = await context.sessions.create(name, grace, connection, make);
+    context.metrics.sessionsCreated.inc();
+    if (!connection.isOpen) await context.sessions.close(session);
+    return session;
+  } finally {
+    connection.pending--;
+  }
+}
+
+function created(session: ServerSession): CreateResult {
+  return { session: session.name, token: session.token, task: session.environment.task };
+}
+
+async function reset(connection: Connection, request: RequestOf<"reset">): Promise<Result> {
+  const { metrics, sessions } = connection.context;
+  sessions.assertOpen();
+  const result = await held(connection, request.session).reset(request.seed, request.params);
+  metrics.resets.inc();
+  countFork(connection.context, result.info);
+  return { ...result };
+}
+
+function step(connection: Connection, request: RequestOf<"step">): Promise<Result> {
+  const { metrics, now } = connection.context;
+  const session = held(connection, request.session);
+  const isNew = session.describe().next === request.step && !session.busy;
+  const started = now();
+  const reply = session.step(request.step, request.actions);
+  if (!isNew) return reply;
+  return reply.then((result) => {
+    metrics.steps.inc();
+    metrics.stepSeconds.observe((now() - started) / 1000);
+    return result;
+  });
+}
+
+async function evaluate(connection: Connection, request: RequestOf<"evaluate">): Promise<Result> {
+  const verdict = await held(connection, request.session).evaluate();
+  connection.context.metrics.verdict(verdict.status);
+  return { verdict };
+}
+
+async function fork(connection: Connection, request: RequestOf<"fork">): Promise<Result> {
+  const parent = held(connection, request.session);
+  const session = await open(connection, request.as, parent.graceMs / 1000, () => parent.fork());
+  session.continueFrom(parent);
+  countFork(connection.context, {});
+  const { state, next } = session.describe();
+  return { ...created(session), state, next };
+}
+
+function detach(connection: Connection, request: RequestOf<"detach">): Result {
+  const session = held(connection, request.session);
+  connection.context.sessions.detach(session);
+  return { grace_s: session.graceMs / 1000 };
+}
+
+function attach(connection: Connection, request: RequestOf<"attach">): Result {
+  const { context } = connection;
+  const limit = context.limits.sessionsPerConnection;
+  if (connection.held.size + connection.pending >= limit) {
+    throw new ShinkenError("too_many_sessions", `this connection holds ${limit} sessions, as many as it may`);
+  }
+  const session = context.sessions.attach(request.session, request.token, connection);
+  const { state, next, task } = session.describe();
+  return { session: session.name, task, state, next };
+}
+
+async function close(connection: Connection, request: RequestOf<"close">): Promise<Result> {
+  const session = held(connection, request.session);
+  await connection.context.sessions.close(session);
+  return {};
+}
+
+function list(connection: Connection, request: RequestOf<"list">): Result {
+  const { factory } = connection.context;
+  if (request.what === "tasks") return { tasks: factory.tasks() };
+  return { sessions: [...connection.held].map((session) => session.describe()) };
+}
+
+/** Sessions say in `info.ready_ms` how long their fork took, where there was one. */
+function countFork(context: ServerContext, info: Record<string, unknown>): void {
+  context.metrics.forks.inc();
+  const ready = info["ready_ms"];
+  if (typeof ready === "number" && ready >= 0) context.metrics.forkReady.observe(ready / 1000);
+}

@@ -1,0 +1,115 @@
+/** What `/metrics` shows, in Prometheus' text format. One registry a server, so that two in one process stay apart. */
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { ErrorCode } from "../errors/index.js";
+
+/** Figures that are read when somebody asks. */
+export interface MetricsSource {
+  sessions(): number;
+  detachedSessions(): number;
+  connections(): number;
+  outstandingRequests(): number;
+  /** Machines that are open, or undefined where the server has none. */
+  machines?: (() => number) | undefined;
+}
+
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly registers = [this.registry];
+  readonly sessionsCreated = this.counter("shinken_sessions_created_total", "Sessions that were created.");
+  readonly sessionsExpired = this.counter(
+    "shinken_sessions_expired_total",
+    "Sessions closed for being idle, detached or alive for too long.",
+  );
+  readonly resets = this.counter("shinken_resets_total", "Episodes that were started.");
+  readonly forks = this.counter("shinken_forks_total", "Forks asked for: resets and branches.");
+  readonly steps = this.counter("shinken_steps_total", "Steps that were done; resends are not counted.");
+  readonly droppedSends = this.counter(
+    "shinken_dropped_sends_total",
+    "Messages that the transport dropped. Anything but 0 is a fault of the server.",
+  );
+  readonly slowConsumers = this.counter(
+    "shinken_slow_consumers_total",
+    "Connections closed because the client did not read.",
+  );
+  readonly forkReady = new Histogram({
+    name: "shinken_fork_ready_seconds",
+    help: "From the start of a fork to its acknowledged uniqueness.",
+    buckets: [0.0005, 0.001, 0.0015, 0.002, 0.003, 0.004, 0.006, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
+    registers: this.registers,
+  });
+  readonly stepSeconds = new Histogram({
+    name: "shinken_step_seconds",
+    help: "From a step's request to its reply, inside the server.",
+    buckets: [0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 30],
+    registers: this.registers,
+  });
+  private readonly verdicts = new Counter({
+    name: "shinken_verdicts_total",
+    help: "Verdicts by status.",
+    labelNames: ["status"],
+    registers: this.registers,
+  });
+  private readonly infraFailures = new Counter({
+    name: "shinken_infra_failures_total",
+    help: "Failures of the harness by code; never a reward.",
+    labelNames: ["code"],
+    registers: this.registers,
+  });
+  private readonly errors = new Counter({
+    name: "shinken_errors_total",
+    help: "Error replies by code.",
+    labelNames: ["code"],
+    registers: this.registers,
+  });
+
+  constructor(source: MetricsSource) {
+    this.gauge("shinken_sessions", "Sessions that are open.", () => source.sessions());
+    this.gauge("shinken_sessions_detached", "Open sessions that nobody holds.", () =>
+      source.detachedSessions(),
+    );
+    this.gauge("shinken_connections", "Connections that are open.", () => source.connections());
+    this.gauge("shinken_outstanding_requests", "Requests not answered yet.", () =>
+      source.outstandingRequests(),
+    );
+    const { machines } = source;
+    if (machines !== undefined) this.gauge("shinken_machines", "Machines that are open.", machines);
+    this.gauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
+    this.gauge("nodejs_heap_used_bytes", "JavaScript heap in use.", () => process.memoryUsage().heapUsed);
+    for (const status of ["graded", "ungraded"]) this.verdicts.inc({ status }, 0);
+  }
+
+  verdict(status: string): void {
+    this.verdicts.inc({ status });
+  }
+
+  infraFailure(code: ErrorCode | "unknown"): void {
+    this.infraFailures.inc({ code });
+  }
+
+  error(code: ErrorCode): void {
+    this.errors.inc({ code });
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  private counter(name: string, help: string): Counter {
+    return new Counter({ name, help, registers: this.registers });
+  }
+
+  private gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: this.registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+}

@@ -1,0 +1,101 @@
+/** The edge: every request of the native dialect is parsed here, once, and is a typed value behind it. */
+import { z } from "zod";
+import { ShinkenError } from "../errors/index.js";
+import { nearest } from "../errors/nearest.js";
+import { formatPath, type Operation, operations } from "../wire/index.js";
+
+const id = z.int().min(0);
+/** Names appear in logs and paths, so they hold no surprises. */
+const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, {
+  error: "1 to 64 letters, digits, '.', '_', ':' or '-', starting with a letter or digit",
+});
+const params = z.record(z.string(), z.unknown());
+const actions = z.array(z.unknown()).min(1).max(64);
+
+const schemas = {
+  hello: z.strictObject({
+    id,
+    op: z.literal("hello"),
+    protocol: z.int().min(1),
+    client: z.string().max(128).optional(),
+  }),
+  create: z.strictObject({
+    id,
+    op: z.literal("create"),
+    session: name.optional(),
+    task: z.string().min(1).max(256).optional(),
+    image: z.string().min(1).max(256).optional(),
+    environment: z.string().min(1).max(64).optional(),
+    grace_s: z.number().min(0).optional(),
+  }),
+  reset: z.strictObject({
+    id,
+    op: z.literal("reset"),
+    session: name,
+    seed: z.int().min(0).optional(),
+    params: params.optional(),
+  }),
+  step: z.strictObject({ id, op: z.literal("step"), session: name, step: z.int().min(1), actions }),
+  evaluate: z.strictObject({ id, op: z.literal("evaluate"), session: name }),
+  observe: z.strictObject({ id, op: z.literal("observe"), session: name }),
+  fork: z.strictObject({ id, op: z.literal("fork"), session: name, as: name.optional() }),
+  cancel: z.strictObject({ id, op: z.literal("cancel"), session: name }),
+  detach: z.strictObject({ id, op: z.literal("detach"), session: name }),
+  attach: z.strictObject({ id, op: z.literal("attach"), session: name, token: z.string().max(128) }),
+  close: z.strictObject({ id, op: z.literal("close"), session: name }),
+  list: z.strictObject({ id, op: z.literal("list"), what: z.enum(["sessions", "tasks"]) }),
+} satisfies Record<Operation, z.ZodObject>;
+
+export type RequestOf<Op extends Operation> = z.infer<(typeof schemas)[Op]>;
+export type Request = { [Op in Operation]: RequestOf<Op> }[Operation];
+
+/**
+ * Parses a decoded message. Throws `bad_request` or `unknown_op`, with the path of the fault and, for a misspelt key
+ * or operation, the one that was probably meant.
+ */
+export function parseRequest(message: unknown): Request {
+  if (typeof message !== "object" || message === null || Array.isArray(message)) {
+    throw new ShinkenError("bad_request", "a request is a map", { path: "(message)" });
+  }
+  const op = (message as { op?: unknown }).op;
+  if (typeof op !== "string") {
+    const path = "op";
+    throw new ShinkenError("bad_request", "op: a string is required", {
+      path,
+      suggestion: operations.join(", "),
+    });
+  }
+  if (!Object.hasOwn(schemas, op)) {
+    const meant = nearest(op, operations);
+    throw new ShinkenError("unknown_op", `there is no operation '${op.slice(0, 64)}'`, {
+      path: "op",
+      suggestion: meant === undefined ? operations.join(", ") : `did you mean '${meant}'?`,
+    });
+  }
+  const schema = schemas[op as Operation];
+  const parsed = schema.safeParse(message);
+  if (parsed.success) return parsed.data as Request;
+  throw asError(parsed.error.issues[0], Object.keys(schema.shape));
+}
+
+/** The id of a message that may be anything, so that even a refusal can be matched; null where there is none. */
+export function requestId(message: unknown): number | null {
+  if (typeof message !== "object" || message === null) return null;
+  const parsed = id.safeParse((message as { id?: unknown }).id);
+  return parsed.success ? parsed.data : null;
+}
+
+function asError(issue: z.core.$ZodIssue | undefined, keys: readonly string[]): ShinkenError {
+  if (issue === undefined) return new ShinkenError("bad_request", "the request is not valid");
+  if (issue.code === "unrecognized_keys") {
+    const key = issue.keys[0] ?? "";
+    const path = formatPath([...issue.path, key]);
+    const meant = nearest(key, keys);
+    return new ShinkenError("bad_request", `${path.slice(0, 128)}: unknown key`, {
+      path: path.slice(0, 128),
+      suggestion: meant === undefined ? `known keys: ${keys.join(", ")}` : `did you mean '${meant}'?`,
+    });
+  }
+  const path = formatPath(issue.path);
+  return new ShinkenError("bad_request", `${path}: ${issue.message}`, { path });
+}

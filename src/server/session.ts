@@ -1,0 +1,216 @@
+/**
+ * One session as the server holds it: an environment, the numbering of its steps, and who may speak for it. Knows
+ * nothing of sockets; all times are milliseconds of a monotonic clock that the caller reads.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type {
+  Environment,
+  EnvironmentEvent,
+  Observation,
+  ResetResult,
+  StepResult,
+} from "../env/environment.js";
+import { ShinkenError } from "../errors/index.js";
+import type { Verdict } from "../verifiers/verdict.js";
+import type { SessionRow, SessionState } from "../wire/index.js";
+
+/** A reply to `step`. */
+export interface StepReply extends StepResult {
+  step: number;
+  next: number;
+  [field: string]: unknown;
+}
+
+interface LastStep {
+  number: number;
+  actions: readonly unknown[];
+  /** Settled or not: a resend waits for the same outcome. */
+  reply: Promise<StepReply>;
+}
+
+export interface SessionOptions {
+  name: string;
+  token: string;
+  environment: Environment;
+  graceMs: number;
+  now: number;
+}
+
+export class ServerSession {
+  readonly name: string;
+  readonly token: string;
+  readonly environment: Environment;
+  readonly graceMs: number;
+  readonly createdAt: number;
+  /** Time of the latest request, or of its end. */
+  touchedAt: number;
+  /** Since when nobody holds it. */
+  detachedAt: number | undefined;
+  private state: SessionState = "created";
+  private next: number | null = null;
+  private busyWith: string | undefined;
+  private last: LastStep | undefined;
+  private closing: Promise<void> | undefined;
+
+  constructor(options: SessionOptions) {
+    this.name = options.name;
+    this.token = options.token;
+    this.environment = options.environment;
+    this.graceMs = options.graceMs;
+    this.createdAt = options.now;
+    this.touchedAt = options.now;
+  }
+
+  get busy(): boolean {
+    return this.busyWith !== undefined;
+  }
+
+  get closed(): boolean {
+    return this.closing !== undefined;
+  }
+
+  describe(): SessionRow {
+    return {
+      session: this.name,
+      task: this.environment.task,
+      state: this.state,
+      next: this.next,
+      busy: this.busy,
+    };
+  }
+
+  onEvent(listener: (event: EnvironmentEvent) => void): void {
+    this.environment.onEvent(listener);
+  }
+
+  /** Starts an episode; the first step is number 1. */
+  async reset(seed?: number, params?: Record<string, unknown>): Promise<ResetResult & { next: number }> {
+    const result = await this.exclusively("reset", () => {
+      // From here on the old episode is gone, whatever comes of the new one.
+      this.state = "created";
+      this.next = null;
+      this.last = undefined;
+      return this.environment.reset({ seed, params });
+    });
+    this.state = "running";
+    this.next = 1;
+    return { ...result, next: 1 };
+  }
+
+  /**
+   * Does step `number`: new if it is the next one; if it is the latest one again, its reply is returned and nothing is
+   * done. A step that ends in an error does not use up its number.
+   */
+  step(number: number, actions: readonly unknown[]): Promise<StepReply> {
+    const last = this.last;
+    if (last?.number === number) return this.resent(last, actions);
+    if (this.next === null) return Promise.reject(this.notReset());
+    if (number !== this.next) {
+      return Promise.reject(
+        new ShinkenError(
+          "step_out_of_order",
+          `step: ${number} is not the next step, nor the latest one again`,
+          {
+            path: "step",
+            suggestion: `the next step is ${this.next}`,
+          },
+        ),
+      );
+    }
+    if (this.state === "over") {
+      return Promise.reject(
+        new ShinkenError("episode_over", `the episode of '${this.name}' is over`, { suggestion: "reset it" }),
+      );
+    }
+    if (this.busyWith !== undefined) return Promise.reject(this.busyError(this.busyWith));
+    const reply = this.exclusively("step", () => this.environment.step(actions)).then(
+      (result) => this.stepped(number, result),
+      (error: unknown) => {
+        if (this.last?.reply === reply) this.last = last;
+        throw error;
+      },
+    );
+    this.last = { number, actions, reply };
+    return reply;
+  }
+
+  evaluate(): Promise<Verdict> {
+    return this.whenReset("evaluate", () => this.environment.evaluate());
+  }
+
+  observe(): Promise<Observation> {
+    return this.whenReset("observe", () => this.environment.observe());
+  }
+
+  /** The branch's environment; `continueFrom` gives its session this one's numbering. */
+  fork(): Promise<Environment> {
+    return this.whenReset("fork", () => this.environment.fork());
+  }
+
+  /** Takes over the numbering of the session that this one was forked from. */
+  continueFrom(parent: ServerSession): void {
+    this.state = parent.state;
+    this.next = parent.next;
+  }
+
+  /** Whether anything was running that could be asked to stop. */
+  cancel(): boolean {
+    if (!this.busy) return false;
+    this.environment.cancel();
+    return true;
+  }
+
+  /** Idempotent; stops what runs and frees the machine. */
+  close(): Promise<void> {
+    this.closing ??= (async () => {
+      if (this.busy) this.environment.cancel();
+      this.last = undefined;
+      await this.environment.close();
+    })();
+    return this.closing;
+  }
+
+  private stepped(number: number, result: StepResult): StepReply {
+    if (result.terminated || result.truncated) this.state = "over";
+    this.next = number + 1;
+    return { ...result, step: number, next: number + 1 };
+  }
+
+  private resent(last: LastStep, actions: readonly unknown[]): Promise<StepReply> {
+    if (last.actions === actions || isDeepStrictEqual(last.actions, actions)) return last.reply;
+    return Promise.reject(
+      new ShinkenError("bad_request", `actions: step ${last.number} was sent before with other actions`, {
+        path: "actions",
+        suggestion: `new actions belong to step ${last.number + 1}`,
+      }),
+    );
+  }
+
+  /** One piece of work at a time; a second one is told to come again. */
+  private async exclusively<T>(operation: string, work: () => Promise<T>): Promise<T> {
+    if (this.closed) throw new ShinkenError("unknown_session", `'${this.name}' has been closed`);
+    if (this.busyWith !== undefined) throw this.busyError(this.busyWith);
+    this.busyWith = operation;
+    try {
+      return await work();
+    } finally {
+      this.busyWith = undefined;
+    }
+  }
+
+  private whenReset<T>(operation: string, work: () => Promise<T>): Promise<T> {
+    return this.next === null ? Promise.reject(this.notReset()) : this.exclusively(operation, work);
+  }
+
+  private notReset(): ShinkenError {
+    const busy = this.busyWith;
+    if (busy !== undefined) return this.busyError(busy);
+    return new ShinkenError("not_reset", `'${this.name}' has not been reset`, {
+      suggestion: "send reset first",
+    });
+  }
+
+  private busyError(operation: string): ShinkenError {
+    return new ShinkenError("session_busy", `'${this.name}' is still working on ${operation}`);
+  }
+}
