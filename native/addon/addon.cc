@@ -40,7 +40,11 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
 }
 
 }  // namespace
-
-NODE_API_MODULE(shinken, initialize)
-
 }  // namespace shinken::addon
+
+/// Called once for each environment that loads the addon.
+static Napi::Object shinken_addon_start(Napi::Env env, Napi::Object exports) {
+  return shinken::addon::initialize(env, exports);
+}
+
+NODE_API_MODULE(shinken, shinken_addon_start)

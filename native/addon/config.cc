@@ -51,7 +51,8 @@ Napi::Value boot_machine(const Napi::CallbackInfo& info) {
   config.initrd = options.text("initrd", kMaxPath, "");
   config.bootargs = options.text("bootargs", kMaxBootargs, "");
   const auto seed = options.bytes("rngSeed", config.rng_seed.size(), config.rng_seed.size());
-  const auto generation = options.bytes("generationId", config.generation_id.size(), config.generation_id.size());
+  const auto generation =
+      options.bytes("generationId", config.generation_id.size(), config.generation_id.size());
   if (!options.ok()) return env.Undefined();
   std::copy(seed.begin(), seed.end(), config.rng_seed.begin());
   std::copy(generation.begin(), generation.end(), config.generation_id.begin());

@@ -1,10 +1,10 @@
 #include "addon/environment.h"
 
-#include "addon/machine_run.h"
-
 #include <new>
 #include <optional>
 #include <utility>
+
+#include "addon/machine_run.h"
 
 namespace shinken::addon {
 
@@ -31,8 +31,8 @@ Failure current_failure() {
 void Environment::install(Napi::Env env) {
   auto* holder = new std::shared_ptr<Environment>(std::make_shared<Environment>(env));
   env.SetInstanceData<std::shared_ptr<Environment>>(holder);
-  // Runs before N-API finalizes our objects: hooks run in the reverse order of their registration, and N-API's own is
-  // older than any of ours.
+  // Runs before N-API finalizes our objects: hooks run in the reverse order of their registration, and
+  // N-API's own is older than any of ours.
   env.AddCleanupHook([](std::shared_ptr<Environment>* environment) { (*environment)->end(); }, holder);
 }
 
@@ -87,20 +87,21 @@ Napi::Promise Environment::async(Napi::Env env, std::function<void()> work,
       failure = current_failure();
     }
     work = nullptr;
-    self->mailbox_.post([self, deferred, failure, settle = std::move(settle), after = std::move(after)](Napi::Env env) {
-      self->mailbox_.release();
-      if (after) after();
-      if (failure) {
-        deferred.Reject(failure->to_error(env).Value());
-        return;
-      }
-      const Napi::Value value = settle(env);
-      if (env.IsExceptionPending()) {
-        deferred.Reject(env.GetAndClearPendingException().Value());
-      } else {
-        deferred.Resolve(value);
-      }
-    });
+    self->mailbox_.post(
+        [self, deferred, failure, settle = std::move(settle), after = std::move(after)](Napi::Env env) {
+          self->mailbox_.release();
+          if (after) after();
+          if (failure) {
+            deferred.Reject(failure->to_error(env).Value());
+            return;
+          }
+          const Napi::Value value = settle(env);
+          if (env.IsExceptionPending()) {
+            deferred.Reject(env.GetAndClearPendingException().Value());
+          } else {
+            deferred.Resolve(value);
+          }
+        });
     self->end_work(id);
   });
   return deferred.Promise();

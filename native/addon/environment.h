@@ -1,6 +1,7 @@
 #pragma once
-// The state of one JavaScript environment (main thread or worker): its way back into JavaScript, what is in flight,
-// and the engine it holds. There are no mutable globals; two environments share nothing but the engine's threads.
+// The state of one JavaScript environment (main thread or worker): its way back into JavaScript, what is in
+// flight, and the engine it holds. There are no mutable globals; two environments share nothing but the
+// engine's threads.
 #include <napi.h>
 
 #include <condition_variable>
@@ -42,13 +43,14 @@ class Environment : public std::enable_shared_from_this<Environment> {
   Engine& engine();
   Mailbox& mailbox() { return mailbox_; }
 
-  /// Runs `work` on an engine thread and then, on the JavaScript thread, `settle` to make the promise's value; `after`
-  /// (JavaScript thread) runs first, whether or not `work` threw. `machine`, if any, is not to be touched meanwhile.
+  /// Runs `work` on an engine thread and then, on the JavaScript thread, `settle` to make the promise's
+  /// value; `after` (JavaScript thread) runs first, whether or not `work` threw. `machine`, if any, is not to
+  /// be touched meanwhile.
   Napi::Promise async(Napi::Env env, std::function<void()> work, std::function<Napi::Value(Napi::Env)> settle,
                       std::function<void()> after = {});
 
-  /// Brackets anything that engine threads do for this environment. If it ends, `machine` is cancelled and nobody
-  /// waits for room in `channel` any more.
+  /// Brackets anything that engine threads do for this environment. If it ends, `machine` is cancelled and
+  /// nobody waits for room in `channel` any more.
   u64 begin_work(std::shared_ptr<Machine> machine = nullptr, std::shared_ptr<RunChannel> channel = nullptr);
   /// Any thread; nothing of this environment may be used by that work afterwards except the mailbox.
   void end_work(u64 id);

@@ -35,7 +35,8 @@ Napi::Value GoldenObject::wrap(Napi::Env env, std::shared_ptr<Golden> golden) {
   return object;
 }
 
-std::shared_ptr<Golden> GoldenObject::golden_of(Napi::Env env, const Napi::Value& value, const std::string& name) {
+std::shared_ptr<Golden> GoldenObject::golden_of(Napi::Env env, const Napi::Value& value,
+                                                const std::string& name) {
   if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&kGoldenTag)) {
     throw_type(env, name + " must be a Golden");
     return nullptr;
@@ -57,7 +58,9 @@ GoldenObject::GoldenObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   info.This().As<Napi::Object>().TypeTag(&kGoldenTag);
 }
 
-void GoldenObject::Finalize(Napi::Env) { drop(); }
+void GoldenObject::Finalize(Napi::Env) {
+  drop();
+}
 
 void GoldenObject::drop() {
   if (!golden_) return;
@@ -147,7 +150,8 @@ Napi::Value load_golden(const Napi::CallbackInfo& info) {
   const std::string check = options.text("check", 16, "full");
   if (!options.ok()) return env.Undefined();
   if (path.empty() || (check != "full" && check != "index")) {
-    throw_type(env, path.empty() ? "loadGolden: `path` must be given" : "loadGolden: `check` must be \"full\" or \"index\"");
+    throw_type(env, path.empty() ? "loadGolden: `path` must be given"
+                                 : "loadGolden: `check` must be \"full\" or \"index\"");
     return env.Undefined();
   }
   GoldenLoad load;

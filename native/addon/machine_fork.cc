@@ -21,7 +21,8 @@ std::optional<ForkOptions> fork_options(Napi::Env env, const Napi::Value& value,
   } else if (kind == "grade") {
     result.kind = ForkKind::kGrade;
   } else {
-    throw_type(env, std::string("fork: `kind` must be ") + (from_golden ? "\"replica\" or \"grade\"" : "\"branch\" or \"grade\""));
+    throw_type(env, std::string("fork: `kind` must be ") +
+                        (from_golden ? "\"replica\" or \"grade\"" : "\"branch\" or \"grade\""));
     return std::nullopt;
   }
   if (result.kind == ForkKind::kGrade) return result;
@@ -52,7 +53,10 @@ Napi::Value MachineObject::fork(const Napi::CallbackInfo& info) {
   auto child = std::make_shared<std::shared_ptr<Machine>>();
   core_->busy = true;
   return core_->environment->async(
-      env, [child, machine = core_->machine, options = *options] { *child = Machine::fork(machine->freeze(), options); },
+      env,
+      [child, machine = core_->machine, options = *options] {
+        *child = Machine::fork(machine->freeze(), options);
+      },
       [child](Napi::Env env) { return MachineObject::wrap(env, std::move(*child)); },
       [env, core = core_] { core->finish_work(env); });
 }

@@ -32,20 +32,21 @@ void MachineCore::close_now(Napi::Env env) {
 }
 
 void MachineObject::define(Napi::Env env) {
-  const Napi::Function constructor = DefineClass(env, "Machine",
-                                                 {
-                                                     InstanceMethod<&MachineObject::run>("run"),
-                                                     InstanceMethod<&MachineObject::post>("post"),
-                                                     InstanceMethod<&MachineObject::cancel>("cancel"),
-                                                     InstanceMethod<&MachineObject::freeze>("freeze"),
-                                                     InstanceMethod<&MachineObject::fork>("fork"),
-                                                     InstanceMethod<&MachineObject::digest>("digest"),
-                                                     InstanceMethod<&MachineObject::share_code_with>("shareCodeWith"),
-                                                     InstanceMethod<&MachineObject::stats>("stats"),
-                                                     InstanceMethod<&MachineObject::port_open>("portOpen"),
-                                                     InstanceMethod<&MachineObject::close>("close"),
-                                                     InstanceAccessor<&MachineObject::closed>("closed"),
-                                                 });
+  const Napi::Function constructor =
+      DefineClass(env, "Machine",
+                  {
+                      InstanceMethod<&MachineObject::run>("run"),
+                      InstanceMethod<&MachineObject::post>("post"),
+                      InstanceMethod<&MachineObject::cancel>("cancel"),
+                      InstanceMethod<&MachineObject::freeze>("freeze"),
+                      InstanceMethod<&MachineObject::fork>("fork"),
+                      InstanceMethod<&MachineObject::digest>("digest"),
+                      InstanceMethod<&MachineObject::share_code_with>("shareCodeWith"),
+                      InstanceMethod<&MachineObject::stats>("stats"),
+                      InstanceMethod<&MachineObject::port_open>("portOpen"),
+                      InstanceMethod<&MachineObject::close>("close"),
+                      InstanceAccessor<&MachineObject::closed>("closed"),
+                  });
   Environment::of(env)->machine_constructor = Napi::Persistent(constructor);
 }
 
@@ -91,7 +92,9 @@ bool MachineObject::ready(const Napi::CallbackInfo& info) {
     return false;
   }
   if (core_->busy) {
-    Failure{"busy", "the machine is working on another call"}.to_error(info.Env()).ThrowAsJavaScriptException();
+    Failure{"busy", "the machine is working on another call"}
+        .to_error(info.Env())
+        .ThrowAsJavaScriptException();
     return false;
   }
   return true;

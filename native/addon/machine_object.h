@@ -1,6 +1,6 @@
 #pragma once
-// A machine as a JavaScript object. The object and everything below is used on the JavaScript thread only; engine
-// threads see the `Machine` itself.
+// A machine as a JavaScript object. The object and everything below is used on the JavaScript thread only;
+// engine threads see the `Machine` itself.
 #include <napi.h>
 
 #include <memory>
@@ -56,7 +56,8 @@ class MachineObject final : public Napi::ObjectWrap<MachineObject> {
   std::shared_ptr<MachineCore> core_;
 };
 
-/// Fields of a fork: `kind` (one of the allowed) and `generationId`. Nothing, and a pending exception, if wrong.
+/// Fields of a fork: `kind` (one of the allowed) and `generationId`. Nothing, and a pending exception, if
+/// wrong.
 std::optional<ForkOptions> fork_options(Napi::Env env, const Napi::Value& value, bool from_golden);
 
 }  // namespace shinken::addon

@@ -114,7 +114,9 @@ std::optional<Port> port_of(Napi::Env env, const Napi::Value& value) {
   return std::nullopt;
 }
 
-const char* port_name(Port port) { return port == Port::kGrader ? "grader" : "agent"; }
+const char* port_name(Port port) {
+  return port == Port::kGrader ? "grader" : "agent";
+}
 
 Napi::Array frames_to_js(Napi::Env env, const std::vector<Frame>& frames) {
   size_t total = 0;
@@ -126,7 +128,9 @@ Napi::Array frames_to_js(Napi::Env env, const std::vector<Frame>& frames) {
     const Frame& frame = frames[i];
     const size_t length = frame.payload.size();
     // SAFETY: `total` is the sum of all lengths, so at + length <= total.
-    if (length != 0) std::memcpy(static_cast<u8*>(const_cast<Napi::ArrayBuffer&>(buffer).Data()) + at, frame.payload.data(), length);
+    if (length != 0)
+      std::memcpy(static_cast<u8*>(const_cast<Napi::ArrayBuffer&>(buffer).Data()) + at, frame.payload.data(),
+                  length);
     const Napi::Object object = Napi::Object::New(env);
     object.Set("port", port_name(frame.port));
     object.Set("stream", frame.header.stream);
@@ -145,8 +149,8 @@ Napi::Value MachineObject::run(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   if (!ready(info)) return env.Undefined();
   Options options(env, info[0], "run",
-                  {"port", "input", "awaitStream", "parkBudget", "maxInstructions", "maxGuestMs", "maxOutputBytes",
-                   "realtime"});
+                  {"port", "input", "awaitStream", "parkBudget", "maxInstructions", "maxGuestMs",
+                   "maxOutputBytes", "realtime"});
   if (!options.ok()) return env.Undefined();
   RunRequest request;
   const auto port = port_of(env, info[0].As<Napi::Object>().Get("port"));
@@ -160,7 +164,8 @@ Napi::Value MachineObject::run(const Napi::CallbackInfo& info) {
   request.park_budget = options.integer("parkBudget", 0, kMaxInstructions, kDefaultParkBudget);
   request.max_instructions = options.integer("maxInstructions", 0, kMaxInstructions, 0);
   request.max_guest_ticks = options.integer("maxGuestMs", 0, kMaxGuestMs, 0) * kTicksPerMs;
-  request.max_collected_bytes = options.integer("maxOutputBytes", 0, kMaxCollected, request.max_collected_bytes);
+  request.max_collected_bytes =
+      options.integer("maxOutputBytes", 0, kMaxCollected, request.max_collected_bytes);
   request.realtime = options.boolean("realtime", false);
   if (!options.ok()) return env.Undefined();
   for (const size_t i : {1, 2}) {
@@ -186,7 +191,8 @@ Napi::Value MachineObject::run(const Napi::CallbackInfo& info) {
   const u64 id = environment->begin_work(machine, channel);
   request.collect_frames = !streams;
   if (streams) {
-    request.on_frame = [environment, id, channel](Port from, const FrameHeader& header, std::span<const u8> payload) {
+    request.on_frame = [environment, id, channel](Port from, const FrameHeader& header,
+                                                  std::span<const u8> payload) {
       deliver(*environment, id, *channel, payload.size() + kFrameOverhead,
               [&] { channel->frames.push_back({from, header, {payload.begin(), payload.end()}}); });
     };
@@ -195,9 +201,8 @@ Napi::Value MachineObject::run(const Napi::CallbackInfo& info) {
   request.on_event = [events](const OutsideEvent& event) { events->push_back(event); };
   if (shows) {
     machine->set_console([environment, id, channel](std::span<const u8> bytes) {
-      deliver(*environment, id, *channel, bytes.size(), [&] {
-        channel->console.insert(channel->console.end(), bytes.begin(), bytes.end());
-      });
+      deliver(*environment, id, *channel, bytes.size(),
+              [&] { channel->console.insert(channel->console.end(), bytes.begin(), bytes.end()); });
     });
   }
   try {

@@ -24,8 +24,8 @@ struct RunChannel {
   std::vector<Frame> frames;
   std::vector<u8> console;
   size_t undelivered = 0;
-  bool woken = false;      // a letter is under way
-  bool discarding = false; // nobody listens any more
+  bool woken = false;       // a letter is under way
+  bool discarding = false;  // nobody listens any more
 };
 
 /// What a run needs of JavaScript. JavaScript thread only.

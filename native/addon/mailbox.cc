@@ -7,8 +7,8 @@ namespace shinken::addon {
 Mailbox::Mailbox(Napi::Env env) : env_(env) {
   const napi_value name = Napi::String::New(env, "shinken");
   // Queue size 0 means unbounded, but at most one call is ever outstanding: `woken_` sees to it.
-  const napi_status status = napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr, nullptr, this,
-                                                             &Mailbox::deliver, &function_);
+  const napi_status status = napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr,
+                                                             nullptr, this, &Mailbox::deliver, &function_);
   if (status != napi_ok) {
     shut_ = true;
     return;

@@ -1,6 +1,6 @@
 #pragma once
-// The way from engine threads into JavaScript: one thread-safe function for each environment, woken once for all
-// that has gathered since.
+// The way from engine threads into JavaScript: one thread-safe function for each environment, woken once for
+// all that has gathered since.
 #include <napi.h>
 
 #include <functional>
@@ -17,8 +17,8 @@ class Mailbox {
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
-  /// Any thread: `letter` will be called once on the JavaScript thread, in the order of posting; after `shut` it is
-  /// dropped, so a letter must own nothing that has to die on the JavaScript thread.
+  /// Any thread: `letter` will be called once on the JavaScript thread, in the order of posting; after `shut`
+  /// it is dropped, so a letter must own nothing that has to die on the JavaScript thread.
   void post(Letter letter);
   /// JavaScript thread: the event loop stays alive while something is held.
   void hold();

@@ -43,8 +43,8 @@ void throw_type(Napi::Env env, const std::string& message) {
   if (!env.IsExceptionPending()) Napi::TypeError::New(env, message).ThrowAsJavaScriptException();
 }
 
-std::optional<std::vector<u8>> bytes_of(Napi::Env env, const Napi::Value& value, const std::string& name, size_t low,
-                                        size_t high) {
+std::optional<std::vector<u8>> bytes_of(Napi::Env env, const Napi::Value& value, const std::string& name,
+                                        size_t low, size_t high) {
   if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array) {
     throw_type(env, name + " must be a Uint8Array");
     return std::nullopt;
@@ -63,7 +63,8 @@ std::optional<std::vector<u8>> bytes_of(Napi::Env env, const Napi::Value& value,
   return length == 0 ? std::vector<u8>() : std::vector<u8>(data, data + length);
 }
 
-Options::Options(Napi::Env env, const Napi::Value& value, const char* what, std::initializer_list<const char*> known)
+Options::Options(Napi::Env env, const Napi::Value& value, const char* what,
+                 std::initializer_list<const char*> known)
     : env_(env), what_(what) {
   if (!value.IsObject() || value.IsFunction() || value.IsArray()) {
     ok_ = false;
@@ -84,7 +85,8 @@ Options::Options(Napi::Env env, const Napi::Value& value, const char* what, std:
     if (found) continue;
     const std::string hint = nearest(name, known);
     ok_ = false;
-    throw_type(env, what_ + " has no option `" + name + "`" + (hint.empty() ? "" : "; did you mean `" + hint + "`?"));
+    throw_type(env, what_ + " has no option `" + name + "`" +
+                        (hint.empty() ? "" : "; did you mean `" + hint + "`?"));
     return;
   }
 }
@@ -105,7 +107,9 @@ std::optional<Napi::Value> Options::get(const char* key) {
   return value;
 }
 
-bool Options::has(const char* key) { return get(key).has_value(); }
+bool Options::has(const char* key) {
+  return get(key).has_value();
+}
 
 u64 Options::integer(const char* key, u64 low, u64 high, u64 fallback) {
   const auto value = get(key);

@@ -1,7 +1,7 @@
 #pragma once
-// Reads the fields of a JavaScript options object. Every precondition is checked here, before the monitor is called,
-// and the message names the option. N-API exceptions are pending, never thrown in C++: after a failure `ok()` is
-// false, and the caller returns to JavaScript at once.
+// Reads the fields of a JavaScript options object. Every precondition is checked here, before the monitor is
+// called, and the message names the option. N-API exceptions are pending, never thrown in C++: after a
+// failure `ok()` is false, and the caller returns to JavaScript at once.
 #include <napi.h>
 
 #include <initializer_list>
@@ -16,7 +16,8 @@ namespace shinken::addon {
 class Options {
  public:
   /// `what` names the call in messages. A value that is no object, or a key outside `known`, is an error.
-  Options(Napi::Env env, const Napi::Value& value, const char* what, std::initializer_list<const char*> known);
+  Options(Napi::Env env, const Napi::Value& value, const char* what,
+          std::initializer_list<const char*> known);
 
   bool ok() const { return ok_; }
   bool has(const char* key);
@@ -42,8 +43,8 @@ class Options {
 };
 
 /// Copies the bytes of a Uint8Array; nothing and a pending TypeError otherwise.
-std::optional<std::vector<u8>> bytes_of(Napi::Env env, const Napi::Value& value, const std::string& name, size_t low,
-                                        size_t high);
+std::optional<std::vector<u8>> bytes_of(Napi::Env env, const Napi::Value& value, const std::string& name,
+                                        size_t low, size_t high);
 
 /// Throws a TypeError with this text in JavaScript.
 void throw_type(Napi::Env env, const std::string& message);

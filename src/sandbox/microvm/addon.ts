@@ -1,0 +1,173 @@
+/** The native addon, typed. Nothing outside this folder touches it. */
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { ShinkenError } from "../../errors/index.js";
+
+/** Console ports of a machine, by what they are for. */
+export type PortName = "agent" | "grader";
+
+export interface NativeDisk {
+  path: string;
+  /** Recorded in goldens and compared when one is loaded; at most 64 bytes. */
+  identity?: string;
+  writable?: boolean;
+}
+
+export interface BootConfig {
+  memoryMiB?: number;
+  /** Linux Image, RISC-V ELF, or flat binary. */
+  program: string;
+  initrd?: string;
+  bootargs?: string;
+  disks?: NativeDisk[];
+  /** 32 bytes for /chosen/rng-seed; none if unsaid. */
+  rngSeed?: Uint8Array;
+  generationId?: Uint8Array;
+}
+
+/** A frame of the agent protocol that came out of the machine. */
+export interface NativeFrame {
+  port: PortName;
+  stream: number;
+  kind: number;
+  flags: number;
+  op: number;
+  credit: number;
+  payload: Uint8Array;
+}
+
+export type StopReason =
+  | "reply"
+  | "idle"
+  | "instruction_limit"
+  | "guest_time_limit"
+  | "shutdown"
+  | "failure"
+  | "cancelled"
+  | "protocol"
+  | "output_limit";
+
+export interface RunOptions {
+  /** Port of `input` and of the awaited stream; the agent's if unsaid. */
+  port?: PortName;
+  /** Whole frames, given to the guest before its first instruction. */
+  input?: Uint8Array;
+  /** Stop at the WFI that follows the last frame of this stream. */
+  awaitStream?: number;
+  parkBudget?: number;
+  maxInstructions?: number;
+  maxGuestMs?: number;
+  /** Bytes of frames kept in the result, when no `onFrames` takes them. */
+  maxOutputBytes?: number;
+  /** Idle waits last as long as on a clock; input enters at once. */
+  realtime?: boolean;
+}
+
+export interface RunOutcome {
+  reason: StopReason;
+  /** True if the hart waits for an interrupt: a good moment to freeze. */
+  parked: boolean;
+  /** Since power-on. Ticks are 2 ns. */
+  instructions: number;
+  ticks: number;
+  runInstructions: number;
+  runTicks: number;
+  /** Empty when `onFrames` took them. */
+  frames: NativeFrame[];
+  detail: string;
+  /** Input that entered in mid-run, for replays. */
+  events: { instructions: number; ticks: number; port: PortName; bytes: Uint8Array }[];
+}
+
+export interface NativeStats {
+  instructions: number;
+  ticks: number;
+  memoryBytes: number;
+  privateBytes: number;
+  pendingInput: number;
+}
+
+export interface NativeMachine {
+  /** One call at a time; a second one throws an Error with code `busy`. Listeners get what gathered, in order. */
+  run(
+    options: RunOptions,
+    onFrames?: (frames: NativeFrame[]) => void,
+    onConsole?: (bytes: Uint8Array) => void,
+  ): Promise<RunOutcome>;
+  /** False if it does not fit or the machine is closed. */
+  post(port: PortName, bytes: Uint8Array): boolean;
+  cancel(): void;
+  freeze(): Promise<NativeGolden>;
+  fork(options: { kind: "branch"; generationId: Uint8Array } | { kind: "grade" }): Promise<NativeMachine>;
+  digest(): Promise<string>;
+  /** Gives the code that this fork of `golden` decoded to the forks that come after it. */
+  shareCodeWith(golden: NativeGolden): Promise<void>;
+  stats(): NativeStats;
+  portOpen(port: PortName): boolean;
+  /** Cancels what runs, then frees everything. Idempotent. */
+  close(): Promise<void>;
+  readonly closed: boolean;
+}
+
+export interface NativeGolden {
+  fork(options: { kind?: "replica"; generationId: Uint8Array } | { kind: "grade" }): NativeMachine;
+  save(options: { path: string; note?: string }): Promise<void>;
+  digest(): Promise<string>;
+  facts(): {
+    memoryBytes: number;
+    storedPages: number;
+    instructions: number;
+    ticks: number;
+    note: string;
+    hasCode: boolean;
+  };
+  close(): void;
+  readonly closed: boolean;
+}
+
+/** What one JavaScript environment holds (first three) and what the process's engine does. */
+export interface EngineStats {
+  machines: number;
+  goldens: number;
+  inFlight: number;
+  threads: number;
+  queued: number;
+  running: number;
+  waiting: number;
+}
+
+export interface Addon {
+  readonly Machine: new () => NativeMachine;
+  readonly Golden: new () => NativeGolden;
+  readonly machineAbi: number;
+  bootMachine(config: BootConfig): Promise<NativeMachine>;
+  loadGolden(options: { path: string; disks?: NativeDisk[]; check?: "full" | "index" }): Promise<NativeGolden>;
+  engineStats(): EngineStats;
+}
+
+/** Folder of the package: three levels up both from src/ and from dist/. */
+const packageRoot = fileURLToPath(new URL("../../../", import.meta.url));
+
+let loaded: Addon | undefined;
+
+/**
+ * The addon, loaded at the first call: the one compiled here, else a prebuilt one for this platform.
+ * @throws ShinkenError `host_unsupported` if there is none.
+ */
+export function loadAddon(): Addon {
+  if (loaded !== undefined) return loaded;
+  const require = createRequire(import.meta.url);
+  try {
+    const load = require("node-gyp-build") as (folder: string) => Addon;
+    loaded = load(packageRoot);
+  } catch (cause) {
+    throw new ShinkenError("host_unsupported", "the native addon is not built for this platform", {
+      suggestion: "run `make build` (needs make and a C++20 compiler)",
+      cause,
+    });
+  }
+  return loaded;
+}
+
+/** Guest ticks (2 ns) in a millisecond. */
+export const TICKS_PER_MS = 500_000;
