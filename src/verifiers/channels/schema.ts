@@ -29,6 +29,8 @@ export const fsQuery = z.discriminatedUnion("kind", [
     max_bytes: maxBytes,
     delimiter: z.string().length(1).default(","),
     header: z.boolean().default(true),
+    /** Columns, by name or number, whose cells are numbers; a cell that is none makes the check ungraded. */
+    numeric: z.array(z.union([z.string(), z.int().nonnegative()])).default([]),
   }),
   z.strictObject({ kind: z.literal("bytes"), path: guestPath, max_bytes: maxBytes }),
   z.strictObject({ kind: z.literal("file"), path: guestPath }),

@@ -1,0 +1,97 @@
+/** The verifier threads of this process: one pool, made when first needed, closed on request. */
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Piscina } from "piscina";
+import { ShinkenError } from "../errors/index.js";
+import type { GroundAssertion } from "./assertions/ground.js";
+import type { SqliteJob, SqliteResult } from "./channels/sqlite/query.js";
+import type { Format } from "./parse/parse.js";
+import { type Answer, ContentFault, type Judgement, type Value } from "./value.js";
+import type { Job, Reply } from "./worker.js";
+
+const MAX_THREADS = 2;
+/** A thread without work leaves after this many milliseconds. */
+const IDLE_MS = 30_000;
+/** Jobs that may wait; a session grades at most a few thousand checks. */
+const MAX_QUEUE = 10_000;
+/** MiB of JavaScript heap of one thread. */
+const HEAP_MIB = 512;
+
+let pool: Piscina | undefined;
+let made = 0;
+let jobs = 0;
+
+/** Run from sources (in tests) the threads still need JavaScript: the built file. */
+function workerFile(): string {
+  const here = import.meta.url;
+  const built = here.endsWith(".ts")
+    ? new URL("../../dist/verifiers/worker.js", here)
+    : new URL("./worker.js", here);
+  const path = fileURLToPath(built);
+  if (!existsSync(path))
+    throw new ShinkenError("grader_error", "the verifier threads are not built; run make build");
+  return path;
+}
+
+function threads(): Piscina {
+  if (pool === undefined) {
+    pool = new Piscina({
+      filename: workerFile(),
+      minThreads: 0,
+      maxThreads: MAX_THREADS,
+      maxQueue: MAX_QUEUE,
+      idleTimeout: IDLE_MS,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+    });
+    made++;
+  }
+  return pool;
+}
+
+async function run<T>(job: Job, signal?: AbortSignal): Promise<T> {
+  jobs++;
+  const reply = (await threads().run(job, signal === undefined ? {} : { signal })) as Reply;
+  if ("fault" in reply) throw new ContentFault(reply.fault);
+  return reply.ok as T;
+}
+
+/** Judges in a thread. `signal` ends the thread in mid-work; rejects with `ContentFault` or the signal's reason. */
+export function judgeInPool(
+  assertion: GroundAssertion,
+  answer: Answer,
+  signal?: AbortSignal,
+): Promise<Judgement> {
+  return run<Judgement>({ do: "judge", assertion, answer }, signal);
+}
+
+/** Parses in a thread. */
+export function parseInPool(
+  bytes: Uint8Array,
+  format: Format,
+  what: string,
+  signal?: AbortSignal,
+): Promise<Value> {
+  return run<Value>({ do: "parse", bytes, format, what }, signal);
+}
+
+/** Queries a copied database in a thread. */
+export function sqliteInPool(job: SqliteJob, signal?: AbortSignal): Promise<SqliteResult> {
+  return run<SqliteResult>({ do: "sqlite", job }, signal);
+}
+
+/** Starts a thread ahead of the first verdict, so that no session waits for it. */
+export async function warmPool(): Promise<void> {
+  await parseInPool(new Uint8Array(), { kind: "text" }, "nothing");
+}
+
+/** Counts for metrics and tests. */
+export function poolStats(): { open: boolean; threads: number; made: number; jobs: number } {
+  return { open: pool !== undefined, threads: pool?.threads.length ?? 0, made, jobs };
+}
+
+/** Ends all threads; running jobs are given up. The next job makes a new pool. Idempotent. */
+export async function closePool(): Promise<void> {
+  const closing = pool;
+  pool = undefined;
+  await closing?.destroy();
+}

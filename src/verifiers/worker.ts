@@ -1,0 +1,36 @@
+/** A verifier thread: gets bytes and plain data, gives plain data back, and never sees a machine. */
+import type { GroundAssertion } from "./assertions/ground.js";
+import { judge } from "./assertions/judge.js";
+import { querySqlite, type SqliteJob, type SqliteResult } from "./channels/sqlite/query.js";
+import { type Format, parseBytes } from "./parse/parse.js";
+import { type Answer, ContentFault, type Judgement, type Value } from "./value.js";
+
+export type Job =
+  | { do: "judge"; assertion: GroundAssertion; answer: Answer }
+  | { do: "parse"; bytes: Uint8Array; format: Format; what: string }
+  | { do: "sqlite"; job: SqliteJob };
+
+export type JobResult = Judgement | Value | SqliteResult;
+
+/** Faults of the content cross the thread's border as data: a class would arrive as a plain error. */
+export type Reply = { ok: JobResult } | { fault: string };
+
+async function perform(job: Job): Promise<JobResult> {
+  switch (job.do) {
+    case "judge":
+      return judge(job.assertion, job.answer);
+    case "parse":
+      return parseBytes(job.bytes, job.format, job.what);
+    case "sqlite":
+      return querySqlite(job.job);
+  }
+}
+
+export default async function run(job: Job): Promise<Reply> {
+  try {
+    return { ok: await perform(job) };
+  } catch (error) {
+    if (error instanceof ContentFault) return { fault: error.message };
+    throw error;
+  }
+}
