@@ -19,6 +19,7 @@ import * as os from "node:os";
 import { dirname, join } from "node:path";
 import { ShinkenError } from "../../src/errors/index.js";
 import type {
+  Dialogue,
   ExecRequest,
   ExecResult,
   ExecStream,
@@ -186,6 +187,10 @@ export class HostSandbox implements Sandbox {
       stderrDropped: streams.stderr.dropped,
       guestMs: 1,
     };
+  }
+
+  dialogue(): Promise<Dialogue> {
+    throw new Error("the host sandbox has no dialogues");
   }
 
   stream(): ExecStream {

@@ -1,0 +1,1 @@
+export { type CheckEnvOptions, type CheckEnvReport, checkEnv, hostTimeKeys } from "./check-env.js";

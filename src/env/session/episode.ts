@@ -1,0 +1,103 @@
+import type { Sandbox } from "../../sandbox/sandbox.js";
+import type { Action, Observation } from "../environment.js";
+import { ProgressWatch } from "./progress.js";
+import type { Start } from "./scenario.js";
+
+/** What the agent said and how it ended, as checks may ask for it. */
+export interface EpisodeRecord {
+  end: "done" | "fail" | "none";
+  answer: string | null;
+  reason: string | null;
+  steps: number;
+  actions: Action[];
+}
+
+/** Characters of a text field that the record of an action keeps. */
+const recordedChars = 4_096;
+
+/** One episode on one machine: from reset to its end, and what a branch takes over. */
+export class Episode {
+  readonly start: Start;
+  readonly machine: Sandbox;
+  /** Run seed, or null if nobody seeded. */
+  readonly seed: number | null;
+  /** Path of forks from the run seed to this machine. */
+  readonly path: string;
+  readonly record: EpisodeRecord = { end: "none", answer: null, reason: null, steps: 0, actions: [] };
+  /** Milestones that hold, whether they were paid for or held from the start. */
+  readonly held = new Set<string>();
+  /** Set once the episode was cut by a limit. */
+  truncatedBy: "steps" | "guest_seconds" | "instructions" | null = null;
+  lastObservation: Observation;
+  watch = new ProgressWatch();
+  branches = 0;
+  /** Host milliseconds that steps have taken. */
+  wallMs = 0;
+  readonly #startMs: number;
+  readonly #startInstructions: number;
+
+  constructor(start: Start, machine: Sandbox, seed: number | null, path: string, from?: Episode) {
+    this.start = start;
+    this.machine = machine;
+    this.seed = seed;
+    this.path = path;
+    this.lastObservation = { instruction: start.instruction, results: [] };
+    const stats = machine.stats();
+    this.#startMs = stats.guestMs;
+    this.#startInstructions = stats.instructions;
+    if (from === undefined) return;
+    this.#startMs -= from.guestMs;
+    this.#startInstructions -= from.instructions;
+    this.record = structuredClone(from.record);
+    this.held = new Set(from.held);
+    this.truncatedBy = from.truncatedBy;
+    this.lastObservation = structuredClone(from.lastObservation);
+    this.watch = from.watch.branch();
+    this.wallMs = from.wallMs;
+  }
+
+  get over(): boolean {
+    return this.record.end !== "none" || this.truncatedBy !== null;
+  }
+
+  /** Guest milliseconds since reset. */
+  get guestMs(): number {
+    return this.machine.stats().guestMs - this.#startMs;
+  }
+
+  /** Instructions since reset. */
+  get instructions(): number {
+    return this.machine.stats().instructions - this.#startInstructions;
+  }
+
+  /** Guest milliseconds that are left to the agent. */
+  get remainingMs(): number {
+    return Math.max(0, this.start.limits.guestSeconds * 1_000 - this.guestMs);
+  }
+
+  /** The limit that has been reached, if any. */
+  reachedLimit(): "steps" | "guest_seconds" | "instructions" | null {
+    const { limits } = this.start;
+    if (this.instructions >= limits.instructions) return "instructions";
+    if (this.guestMs >= limits.guestSeconds * 1_000) return "guest_seconds";
+    if (this.record.steps >= limits.steps) return "steps";
+    return null;
+  }
+
+  /** Notes an action that was carried out; long texts are cut, since a record is not a store. */
+  note(action: Action): void {
+    const kept: Action = { type: action.type };
+    for (const [key, value] of Object.entries(action)) {
+      kept[key] = typeof value === "string" ? value.slice(0, recordedChars) : value;
+    }
+    this.record.actions.push(kept);
+    if (action.type === "done") {
+      this.record.end = "done";
+      this.record.answer = (action["answer"] as string | undefined) ?? null;
+    }
+    if (action.type === "fail") {
+      this.record.end = "fail";
+      this.record.reason = action["reason"] as string;
+    }
+  }
+}

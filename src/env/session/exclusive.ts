@@ -1,0 +1,66 @@
+import { ShinkenError } from "../../errors/index.js";
+
+/** Tells work that it was asked to stop. */
+export interface Cancellation {
+  readonly requested: boolean;
+  /** Throws `cancelled` if it was. */
+  check(): void;
+}
+
+/**
+ * One piece of work at a time, and a way to leave it. A cancelled request is answered at once; what the machine is
+ * in the middle of is let run to its end, and the next piece of work waits for that.
+ */
+export class Exclusive {
+  #running: { stop: () => void } | null = null;
+  #settled: Promise<unknown> = Promise.resolve();
+
+  async run<T>(what: string, work: (cancellation: Cancellation) => Promise<T>): Promise<T> {
+    if (this.#running !== null) {
+      throw new ShinkenError("session_busy", `the session is still working; ${what} has to wait`);
+    }
+    let requested = false;
+    let stop: () => void = () => undefined;
+    const stopped = new Promise<never>((_, reject) => {
+      stop = () => {
+        requested = true;
+        reject(cancelled(what));
+      };
+    });
+    stopped.catch(() => undefined);
+    this.#running = { stop };
+    const before = this.#settled;
+    const working = (async () => {
+      await before.catch(() => undefined);
+      if (requested) throw cancelled(what);
+      return work({
+        get requested() {
+          return requested;
+        },
+        check: () => {
+          if (requested) throw cancelled(what);
+        },
+      });
+    })();
+    this.#settled = working;
+    try {
+      return await Promise.race([working, stopped]);
+    } finally {
+      working.catch(() => undefined);
+      this.#running = null;
+    }
+  }
+
+  cancel(): void {
+    this.#running?.stop();
+  }
+
+  /** Settles when nothing runs any more, cancelled work included. */
+  async idle(): Promise<void> {
+    await this.#settled.catch(() => undefined);
+  }
+}
+
+function cancelled(what: string): ShinkenError {
+  return new ShinkenError("cancelled", `${what} was cancelled`);
+}

@@ -1,0 +1,58 @@
+/** What a session plays, however it came about: a task, or a bare image without any grading. */
+import type { Sandbox } from "../../sandbox/sandbox.js";
+import type { Verdict } from "../../verifiers/verdict.js";
+import type { ActionCapability } from "../aci/index.js";
+import type { EpisodeRecord } from "./episode.js";
+import type { GoldenLease } from "./goldens.js";
+
+export interface AgentLimits {
+  /** Steps after which the episode is truncated. */
+  steps: number;
+  guestSeconds: number;
+  instructions: number;
+  /** Host seconds of work in all steps together; beyond, the episode ends as an infra failure. */
+  wallSeconds: number;
+}
+
+/** One reading of the milestones that were asked for. */
+export interface MilestoneReading {
+  /** Ids of those that hold. */
+  held: ReadonlySet<string>;
+  /** Ids of those that could not be read, with the reason. */
+  ungraded: ReadonlyMap<string, string>;
+}
+
+export interface Grader {
+  readonly milestones: readonly { id: string; weight: number; revocable: boolean }[];
+  /** Milestones that already hold in the golden: they pay nothing. */
+  baseline(): Promise<ReadonlySet<string>>;
+  /** Reads milestones in a grade fork. */
+  read(machine: Sandbox, episode: EpisodeRecord, ids: readonly string[]): Promise<MilestoneReading>;
+  /** The whole verdict, in a grade fork. Never rejects: what fails is an ungraded verdict. */
+  evaluate(machine: Sandbox, episode: EpisodeRecord): Promise<Verdict>;
+  /** The verdict where there is nothing to grade. */
+  ungraded(reason: string): Verdict;
+}
+
+/** The start of one episode: everything that its parameters decide. */
+export interface Start {
+  readonly instruction: string | undefined;
+  readonly params: Record<string, unknown>;
+  /** Digest of the variant. */
+  readonly digest: string;
+  readonly user: string;
+  readonly home: string;
+  readonly cwd: string;
+  readonly granted: ReadonlySet<ActionCapability>;
+  readonly limits: AgentLimits;
+  readonly grader: Grader | null;
+  /** The golden to fork. */
+  golden(): Promise<GoldenLease>;
+}
+
+export interface Scenario {
+  readonly id: string;
+  readonly version: string;
+  /** Rejects with `bad_request` for parameters that do not fit. */
+  start(seed: number, params?: Record<string, unknown>): Start;
+}

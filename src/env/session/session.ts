@@ -1,0 +1,313 @@
+import { isInfrastructure, ShinkenError } from "../../errors/index.js";
+import type { Sandbox } from "../../sandbox/sandbox.js";
+import type { Verdict } from "../../verifiers/verdict.js";
+import { parseActions } from "../aci/index.js";
+import type {
+  Environment,
+  EnvironmentEvent,
+  Info,
+  Observation,
+  ResetResult,
+  StepResult,
+} from "../environment.js";
+import { withinWall } from "../setup/wall.js";
+import { Episode } from "./episode.js";
+import { type Cancellation, Exclusive } from "./exclusive.js";
+import type { GoldenLease } from "./goldens.js";
+import { payMilestones } from "./milestones.js";
+import type { Scenario, Start } from "./scenario.js";
+import { checkSeed, derivedSeed, forkSeed, randomSeed } from "./seeds.js";
+
+/** Forks tried at a reset before it fails: a fork that does not acknowledge is killed and replaced. */
+const forkAttempts = 3;
+
+/** Where the randomness of the next episode comes from. */
+interface SeedState {
+  run: number;
+  episode: number;
+}
+
+/** An environment on a machine. */
+export class Session implements Environment {
+  readonly task: string;
+  readonly #scenario: Scenario;
+  readonly #exclusive = new Exclusive();
+  readonly #listeners: ((event: EnvironmentEvent) => void)[] = [];
+  #seeds: SeedState | null = null;
+  #lease: GoldenLease | null = null;
+  #episode: Episode | null = null;
+  /** What the present episode's machine died of. */
+  #death: ShinkenError | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(scenario: Scenario) {
+    this.task = scenario.id;
+    this.#scenario = scenario;
+  }
+
+  reset(
+    options: { seed?: number | undefined; params?: Record<string, unknown> | undefined } = {},
+  ): Promise<ResetResult> {
+    return this.#run("reset", async (cancellation) => {
+      const seeds = this.#nextSeeds(options.seed);
+      const start = this.#scenario.start(paramSeed(seeds), options.params);
+      // From here on the old episode is gone, whatever comes of the new one.
+      this.#seeds = seeds;
+      await this.#endEpisode();
+      cancellation.check();
+      const lease = await start.golden();
+      this.#lease?.release();
+      this.#lease = lease;
+      const baseline = (await start.grader?.baseline()) ?? [];
+      this.#checkOpen(cancellation);
+      const path = seeds === null ? "" : `${this.task}/episode-${seeds.episode}`;
+      const machine = await this.#fork(lease, seeds === null ? undefined : forkSeed(seeds.run, path));
+      if (this.#closing !== null || cancellation.requested) {
+        await machine.close();
+        this.#checkOpen(cancellation);
+      }
+      const episode = new Episode(start, machine, seeds?.run ?? null, path);
+      for (const id of baseline) episode.held.add(id);
+      this.#episode = episode;
+      return {
+        observation: structuredClone(episode.lastObservation),
+        info: this.#resetInfo(episode, machine),
+      };
+    });
+  }
+
+  step(actions: readonly unknown[]): Promise<StepResult> {
+    return this.#run("step", async (cancellation) => {
+      const episode = this.#alive();
+      if (episode.over)
+        throw new ShinkenError("episode_over", "the episode is over", {
+          suggestion: "reset starts a new one",
+        });
+      const parsed = parseActions(actions, episode.start.granted);
+      episode.record.steps += 1;
+      const { limits } = episode.start;
+      const began = performance.now();
+      const seconds = Math.max(0, limits.wallSeconds - episode.wallMs / 1_000);
+      try {
+        return await withinWall(
+          seconds,
+          "the agent's steps",
+          () => this.#act(episode, parsed, cancellation),
+          () => {
+            void episode.machine.close();
+          },
+        );
+      } catch (error) {
+        throw this.#orDeath(episode, error, cancellation);
+      } finally {
+        episode.wallMs += performance.now() - began;
+      }
+    });
+  }
+
+  evaluate(): Promise<Verdict> {
+    return this.#run("evaluate", async () => {
+      const episode = this.#started();
+      const { grader } = episode.start;
+      if (grader === null) throw new ShinkenError("bad_request", "a plain sandbox has no checks to evaluate");
+      if (this.#death !== null) return grader.ungraded(`${this.#death.code}: ${this.#death.message}`);
+      return grader.evaluate(episode.machine, episode.record);
+    });
+  }
+
+  observe(): Promise<Observation> {
+    return this.#run("observe", async () => {
+      const episode = this.#alive();
+      return structuredClone({ ...episode.lastObservation, instruction: episode.start.instruction });
+    });
+  }
+
+  fork(): Promise<Environment> {
+    return this.#run("fork", async (cancellation) => {
+      const episode = this.#alive();
+      episode.branches += 1;
+      const path = `${episode.path}/branch-${episode.branches}`;
+      const seed = episode.seed === null ? undefined : forkSeed(episode.seed, path);
+      let machine: Sandbox;
+      try {
+        machine = await episode.machine.fork("branch", { seed });
+      } catch (error) {
+        throw this.#orDeath(episode, error, cancellation);
+      }
+      const branch = new Session(this.#scenario);
+      branch.#seeds = this.#seeds === null ? null : { ...this.#seeds };
+      branch.#episode = new Episode(episode.start, machine, episode.seed, path, episode);
+      if (this.#closing !== null || cancellation.requested) {
+        await branch.close();
+        this.#checkOpen(cancellation);
+      }
+      return branch;
+    });
+  }
+
+  cancel(): void {
+    this.#exclusive.cancel();
+  }
+
+  onEvent(listener: (event: EnvironmentEvent) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      this.#exclusive.cancel();
+      await this.#endEpisode();
+      await this.#exclusive.idle();
+      await this.#endEpisode();
+      this.#lease?.release();
+      this.#lease = null;
+    })();
+    return this.#closing;
+  }
+
+  /** Carries out the actions of a step, reads the milestones, and says how things stand. */
+  async #act(
+    episode: Episode,
+    parsed: ReturnType<typeof parseActions>,
+    cancellation: Cancellation,
+  ): Promise<StepResult> {
+    const { start, machine, record } = episode;
+    const results: Observation["results"] = [];
+    let limit: Episode["truncatedBy"] = null;
+    for (const { definition, action } of parsed) {
+      cancellation.check();
+      const { user, home, cwd } = start;
+      const result = await definition.run(action, {
+        sandbox: machine,
+        user,
+        home,
+        cwd,
+        remainingMs: episode.remainingMs,
+      });
+      results.push(result);
+      episode.note(action);
+      limit = episode.reachedLimit();
+      // Actions beyond a limit on the machine's time were never granted; the step limit counts whole steps.
+      if (limit !== null && limit !== "steps") break;
+    }
+    cancellation.check();
+    const paid = await payMilestones(episode, (event) => this.#emit(event));
+    cancellation.check();
+    const terminated = record.end !== "none";
+    if (!terminated) episode.truncatedBy = limit;
+    const observation: Observation = { results };
+    episode.lastObservation = observation;
+    const actions = parsed.slice(0, results.length).map(({ action }) => action);
+    const progress = episode.watch.record(record.steps, actions, observation, paid.earned.length > 0);
+    if (progress !== null) this.#emit(progress);
+    const info: Info = {
+      step: record.steps,
+      guest_ms: episode.guestMs,
+      instructions: episode.instructions,
+      earned: paid.earned,
+      held: [...episode.held],
+    };
+    if (paid.lost.length > 0) info["lost"] = paid.lost;
+    if (paid.ungraded.length > 0) info["ungraded"] = paid.ungraded;
+    if (episode.truncatedBy !== null) info["truncated_by"] = episode.truncatedBy;
+    return {
+      observation: structuredClone(observation),
+      reward: paid.reward,
+      terminated,
+      truncated: episode.truncatedBy !== null,
+      info,
+    };
+  }
+
+  #resetInfo(episode: Episode, machine: Sandbox): Info {
+    const { start } = episode;
+    const info: Info = {
+      version: this.#scenario.version,
+      variant: start.digest,
+      params: structuredClone(start.params),
+      seed: episode.seed,
+    };
+    // The one figure of host time in an info: equal seeds give equal infos but for it.
+    if (machine.readyMs !== null) info["ready_ms"] = machine.readyMs;
+    return info;
+  }
+
+  #nextSeeds(given: number | undefined): SeedState | null {
+    if (given !== undefined) return { run: checkSeed(given), episode: 0 };
+    return this.#seeds === null ? null : { run: this.#seeds.run, episode: this.#seeds.episode + 1 };
+  }
+
+  async #fork(lease: GoldenLease, seed: Uint8Array | undefined): Promise<Sandbox> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await lease.golden.fork({ seed });
+      } catch (error) {
+        const again = error instanceof ShinkenError && error.retry && attempt < forkAttempts;
+        if (error instanceof ShinkenError)
+          this.#emit({ event: "infra", code: error.code, message: error.message });
+        if (!again) throw error;
+      }
+    }
+  }
+
+  /** Work on the open session, one piece at a time. */
+  #run<T>(what: string, work: (cancellation: Cancellation) => Promise<T>): Promise<T> {
+    if (this.#closing !== null) return Promise.reject(closedError());
+    return this.#exclusive.run(what, work);
+  }
+
+  #checkOpen(cancellation: Cancellation): void {
+    if (this.#closing !== null) throw closedError();
+    cancellation.check();
+  }
+
+  #started(): Episode {
+    if (this.#episode === null)
+      throw new ShinkenError("not_reset", "the session has not been reset", {
+        suggestion: "send reset first",
+      });
+    return this.#episode;
+  }
+
+  #alive(): Episode {
+    const episode = this.#started();
+    if (this.#death === null) return episode;
+    throw new ShinkenError(this.#death.code, `the machine is gone: ${this.#death.message}`, {
+      suggestion: "reset starts a new one",
+    });
+  }
+
+  /** The error to answer with; if it is the harness's fault, the episode's machine is given up. */
+  #orDeath(episode: Episode, error: unknown, cancellation: Cancellation): unknown {
+    // Closing the machine under running work is how a close or a cancel ends it; that is nobody's fault.
+    if (this.#closing !== null || cancellation.requested || !isInfrastructure(error)) return error;
+    const death =
+      error instanceof ShinkenError ? error : new ShinkenError("internal", String(error), { cause: error });
+    if (this.#death === null) {
+      this.#death = death;
+      void episode.machine.close();
+      this.#emit({ event: "infra", code: death.code, message: death.message });
+    }
+    return death;
+  }
+
+  async #endEpisode(): Promise<void> {
+    const machine = this.#episode?.machine;
+    this.#episode = null;
+    this.#death = null;
+    await machine?.close();
+  }
+
+  #emit(event: EnvironmentEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+}
+
+function paramSeed(seeds: SeedState | null): number {
+  if (seeds === null) return randomSeed();
+  return seeds.episode === 0 ? seeds.run : derivedSeed(seeds.run, `params/episode-${seeds.episode}`);
+}
+
+function closedError(): ShinkenError {
+  return new ShinkenError("machine_closed", "the session was closed");
+}
