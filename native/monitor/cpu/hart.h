@@ -38,6 +38,7 @@ class SharedBlocks;  // decoded pages owned by a golden: written before it is se
 class Hart final : public PageObserver {
  public:
   /// `shared` may be null. `memory` and `bus` must outlive the hart. Registers itself as memory's observer.
+  /// The new state is S-mode, all registers 0, no timer armed (stimecmp all ones), no reservation.
   Hart(GuestMemory* memory, Bus* bus, std::shared_ptr<const SharedBlocks> shared);
   ~Hart() override;
   Hart(const Hart&) = delete;
@@ -46,16 +47,28 @@ class Hart final : public PageObserver {
   HartState& state();
   const HartState& state() const;
   /// Runs until `state().instret == instret_limit` (exact), WFI, or a requested exit. Interrupts that are pending and
-  /// enabled at entry, or become so through a CSR write or a device access, are taken at the exact instruction.
-  /// The timer interrupt (stimecmp <= time) must be exact too: the machine passes a limit no later than the deadline.
+  /// enabled at entry, or become so through a CSR write or a device access, are taken at the exact instruction; an
+  /// interrupt is delivered before the next instruction, so at the limit it is not yet.
+  /// The timer interrupt (stimecmp <= instret + skipped) is the hart's own affair and exact whatever the limit: the
+  /// limit serves the machine's own deadlines. A machine that must compute another limit after a device access or
+  /// `on_timer_changed` calls `request_exit()` from the bus callback; run then returns right after that instruction.
+  /// One call of run counts at least one tick unless it returns at once: an instruction that traps is a tick, too.
+  /// In WFI run returns kWaiting at once until an interrupt that `sie` enables is pending (raise `skipped` to reach
+  /// stimecmp, or drive the external line).
   HartExit run(u64 instret_limit);
   /// Drives the external interrupt line (PLIC S-mode context). Callable between runs and from a bus callback.
   void set_external_interrupt(bool level);
-  /// Makes `run` return kRequested at the next instruction boundary. Thread-safe and idempotent.
+  /// Makes `run` return kRequested: from a bus callback at the next instruction boundary, from another thread within
+  /// 2^14 instructions, between runs at the next run's start. Thread-safe and idempotent.
   void request_exit();
   /// After `state()` was changed from outside (restore, fork): drops all translations and private blocks.
   void reset_caches();
-  /// Decoded pages of this hart, frozen so that a golden's descendants can share them.
+  /// After pages changed their host address or became read-only without `on_page_write` (a freeze): drops all
+  /// translations, keeps the blocks. Not from within run.
+  void drop_translations();
+  /// Decoded pages of this hart and, of its own golden's, those that its memory still shares: frozen so that the next
+  /// golden's descendants can use them. Call it before the memory is frozen; pages keep their host addresses. Drops all
+  /// translations. Not from within run.
   std::shared_ptr<const SharedBlocks> share_blocks();
 
   void on_page_write(u64 page, bool moved) override;
@@ -63,6 +76,7 @@ class Hart final : public PageObserver {
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+  GuestMemory* memory_;
 };
 
 }  // namespace shinken

@@ -1,0 +1,161 @@
+// Loads and stores that the TLB did not answer: misses, devices, misaligned accesses, watched pages.
+#include <cstring>
+
+#include "monitor/cpu/core.h"
+
+namespace shinken {
+
+namespace {
+
+u64 page_of(u64 pa) { return (pa - kRamBase) >> kPageShift; }
+bool same_page(u64 va, unsigned size) { return (va & kPageMask) + size <= kPageSize; }
+
+}  // namespace
+
+bool Core::mmio_load(u64 va, u64 pa, unsigned size, u64* value) {
+  break_block();  // the device may raise an interrupt
+  s.reservation = ~u64{0};
+  *value = 0;
+  if (bus_->mmio_read(pa, size, value)) return true;
+  return fault(va);
+}
+
+bool Core::mmio_store(u64 va, u64 pa, unsigned size, u64 value) {
+  break_block();
+  s.reservation = ~u64{0};
+  if (bus_->mmio_write(pa, size, value)) return true;
+  return fault(va);
+}
+
+bool Core::load_slow(u64 va, unsigned size, u64* value) {
+  if (va & (size - 1)) return load_misaligned(va, size, value);
+  u64 pa = 0;
+  if (!translate(va, Access::kRead, true, &pa)) return fault(va);
+  if (!memory_->contains(pa, size)) return mmio_load(va, pa, size, value);
+  const u64 page = page_of(pa);
+  const u8* host = memory_->page_for_read(page);
+  const unsigned slot = tlb_slot(va);
+  const u64 tag = va & ~kPageMask;
+  data_->read[slot] = {tag, reinterpret_cast<u64>(host) - tag};
+  data_->read_page[slot] = static_cast<u32>(page);
+  tlb_->note_read(page);
+  *value = 0;
+  std::memcpy(value, host + (pa & kPageMask), size);
+  return true;
+}
+
+/// A store into a page that was walked as a page table: what came from a valid entry is dropped with the entry.
+u8* Core::store_to_table(PageTableSet::Entry table, u64 page, u64 offset) {
+  u64 old = 0;
+  std::memcpy(&old, memory_->page_for_read(page) + (offset & ~u64{7}), sizeof old);
+  if (old & 1) {
+    if (table.level == 0) {
+      const u64 va = table.va + (offset >> 3 << kPageShift);
+      if (((va ^ s.pc) & ~kPageMask) == 0) break_block_ = true;  // the caller has synced
+      tlb_->drop_va(va);
+    } else {
+      flush_tlb();
+    }
+  }
+  own_table_write_ = true;
+  u8* host = memory_->page_for_write(page);
+  own_table_write_ = false;
+  // While the TLB holds translations from this page it stays watched, and out of the write entries.
+  if (tlb_->tables.find(page) != nullptr) memory_->watch(page);
+  return host + offset;
+}
+
+/// Host address for a store to RAM; fills the write entry unless the page stays watched.
+u8* Core::ram_for_write(u64 va, u64 pa) {
+  const u64 page = page_of(pa);
+  const u64 offset = pa & kPageMask;
+  const auto code = code_.find(static_cast<u32>(page));
+  const PageTableSet::Entry* table = tlb_->tables.find(page);
+  if (code != code_.end() || table != nullptr) sync();  // while the bytes of the block are still as decoded
+  if (table != nullptr) return store_to_table(*table, page, offset);
+  u8* host = memory_->page_for_write(page);
+  const unsigned slot = tlb_slot(va);
+  const u64 tag = va & ~kPageMask;
+  data_->write[slot] = {tag, reinterpret_cast<u64>(host) - tag};
+  data_->write_page[slot] = static_cast<u32>(page);
+  tlb_->note_write(page);
+  return host + offset;
+}
+
+bool Core::store_slow(u64 va, unsigned size, u64 value) {
+  if (va & (size - 1)) return store_misaligned(va, size, value);
+  u64 pa = 0;
+  if (!translate(va, Access::kWrite, true, &pa)) return fault(va);
+  if (!memory_->contains(pa, size)) return mmio_store(va, pa, size, value);
+  std::memcpy(ram_for_write(va, pa), &value, size);
+  return true;
+}
+
+u8* Core::rmw_slow(u64 va, unsigned size) {
+  u64 pa = 0;
+  if (!translate(va, Access::kWrite, true, &pa) || !memory_->contains(pa, size)) {
+    fault(va);
+    return nullptr;
+  }
+  return ram_for_write(va, pa);
+}
+
+bool Core::load_reserved(u64 va, unsigned size, u64* value) {
+  u64 pa = 0;
+  if (!translate(va, Access::kRead, true, &pa) || !memory_->contains(pa, size)) return fault(va);
+  *value = 0;
+  std::memcpy(value, memory_->page_for_read(page_of(pa)) + (pa & kPageMask), size);
+  s.reservation = pa;
+  return true;
+}
+
+bool Core::store_conditional(u64 va, unsigned size, u64 value, u64* failed) {
+  u64 pa = 0;
+  if (!translate(va, Access::kWrite, true, &pa) || !memory_->contains(pa, size)) return fault(va);
+  *failed = s.reservation != pa;
+  s.reservation = ~u64{0};
+  if (!*failed) std::memcpy(ram_for_write(va, pa), &value, size);
+  return true;
+}
+
+bool Core::load_misaligned(u64 va, unsigned size, u64* value) {
+  u64 pa = 0;
+  if (!translate(va, Access::kRead, true, &pa) || !memory_->contains(pa, 1)) return fault(va);
+  const unsigned first = same_page(va, size) ? size : static_cast<unsigned>(kPageSize - (va & kPageMask));
+  *value = 0;
+  std::memcpy(value, memory_->page_for_read(page_of(pa)) + (pa & kPageMask), first);
+  if (first == size) return true;
+  const u64 next = va + first;
+  if (!translate(next, Access::kRead, true, &pa) || !memory_->contains(pa, 1)) return fault(next);
+  std::memcpy(reinterpret_cast<u8*>(value) + first, memory_->page_for_read(page_of(pa)), size - first);
+  return true;
+}
+
+bool Core::store_misaligned(u64 va, unsigned size, u64 value) {
+  u64 pa = 0;
+  u64 next_pa = 0;
+  const unsigned first = same_page(va, size) ? size : static_cast<unsigned>(kPageSize - (va & kPageMask));
+  const u64 next = va + first;
+  if (first != size) {
+    // All or nothing: both pages are checked before either is marked dirty.
+    if (!translate(va, Access::kWrite, false, &pa) || !memory_->contains(pa, 1)) return fault(va);
+    if (!translate(next, Access::kWrite, true, &next_pa) || !memory_->contains(next_pa, 1)) return fault(next);
+  }
+  if (!translate(va, Access::kWrite, true, &pa) || !memory_->contains(pa, 1)) return fault(va);
+  u8 bytes[8];
+  std::memcpy(bytes, &value, sizeof bytes);
+  if (first == size) {
+    store_bytes(va, pa, bytes, size);
+    return true;
+  }
+  store_bytes(va, pa, bytes, first);
+  store_bytes(next, next_pa, bytes + first, size - first);
+  return true;
+}
+
+/// Byte by byte, since a misaligned store may touch two page-table entries.
+void Core::store_bytes(u64 va, u64 pa, const u8* bytes, unsigned count) {
+  for (unsigned i = 0; i < count; ++i) *ram_for_write(va + i, pa + i) = bytes[i];
+}
+
+}  // namespace shinken

@@ -1,0 +1,66 @@
+#include "monitor/cpu/code_page.h"
+
+#include <cstring>
+
+namespace shinken {
+
+namespace {
+
+/// An index entry has 15 bits for the slot, and slot 0 stands for "not decoded".
+constexpr std::size_t kMaxSlots = 0x8000;
+
+}  // namespace
+
+bool CodePage::add(unsigned offset, const Op* slots, unsigned count) {
+  if (own.empty()) own.emplace_back();
+  if (own.size() + count > kMaxSlots) return false;
+  index[offset >> 1] = static_cast<u16>(0x8000 | own.size());
+  own.insert(own.end(), slots, slots + count);
+  part[1] = own.data();
+  return true;
+}
+
+std::shared_ptr<const CodePage> CodePage::flattened() const {
+  const std::size_t first = base ? base->own.size() : 1;
+  if (first + own.size() > kMaxSlots) return nullptr;
+  auto flat = std::make_shared<CodePage>();
+  flat->own.reserve(first + own.size());
+  if (base) {
+    flat->own = base->own;
+  } else {
+    flat->own.emplace_back();
+  }
+  flat->own.insert(flat->own.end(), own.begin(), own.end());
+  for (unsigned i = 0; i < kPageSize / 2; ++i) {
+    const u16 entry = index[i];
+    flat->index[i] = entry & 0x8000 ? static_cast<u16>(first + (entry & 0x7fff)) : entry;
+  }
+  flat->part[0] = flat->own.data();
+  flat->bytes = bytes;
+  flat->content = page_digest(bytes);
+  return flat;
+}
+
+u64 page_digest(const u8* bytes) {
+  // Four independent lanes keep the multiplier busy; this runs once per page and machine.
+  u64 lane[4] = {0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9, 0x27d4eb2f165667c5};
+  for (unsigned at = 0; at < kPageSize; at += 32) {
+    for (unsigned i = 0; i < 4; ++i) {
+      u64 word = 0;
+      std::memcpy(&word, bytes + at + 8 * i, 8);
+      lane[i] = (lane[i] ^ word) * 0x9fb21c651e98df25;
+      lane[i] ^= lane[i] >> 29;
+    }
+  }
+  u64 sum = 0;
+  for (const u64 part : lane) sum = (sum ^ part) * 0xd6e8feb86659fd93, sum ^= sum >> 32;
+  return sum;
+}
+
+std::shared_ptr<const CodePage> SharedBlocks::find(const u8* bytes) const {
+  const auto found = pages_.find(bytes);
+  if (found == pages_.end() || found->second->content != page_digest(bytes)) return nullptr;
+  return found->second;
+}
+
+}  // namespace shinken

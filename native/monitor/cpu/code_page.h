@@ -1,0 +1,50 @@
+#pragma once
+// Decoded code of one physical page, and the two places that keep such pages: a hart's private cache and the set that
+// a golden shares with its descendants.
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "monitor/cpu/op.h"
+
+namespace shinken {
+
+/// Blocks of one page. Slots come in two parts, so that a hart can add blocks to a page whose first part belongs to a
+/// golden: index entries below 0x8000 point into part 0, the others into part 1.
+struct CodePage {
+  /// By half-word offset: where the block that starts there is; 0 = not decoded.
+  u16 index[kPageSize / 2] = {};
+  const Op* part[2] = {nullptr, nullptr};
+  /// The guest bytes (host address), valid as long as the page is neither moved nor freed.
+  const u8* bytes = nullptr;
+  /// Digest of the bytes, set when the page becomes shared.
+  u64 content = 0;
+  std::vector<Op> own;                     // storage of part 1, or of part 0 of a shared page
+  std::shared_ptr<const CodePage> base;    // owner of part 0
+
+  const Op* at(u16 entry) const { return part[entry >> 15] + (entry & 0x7fff); }
+  /// Appends a block; false if the page has no room for more blocks.
+  bool add(unsigned offset, const Op* slots, unsigned count);
+  /// A self-contained copy, all in part 0; null if both parts together exceed what an index entry can reach.
+  std::shared_ptr<const CodePage> flattened() const;
+  u64 footprint() const { return sizeof(CodePage) + own.capacity() * sizeof(Op); }
+};
+
+/// Digest of a page's bytes; tells whether a shared page's host address was reused for something else.
+u64 page_digest(const u8* bytes);
+
+/// Decoded pages owned by a golden, keyed by the host address of their bytes. Immutable once built, so that many
+/// threads may read it at once.
+class SharedBlocks {
+ public:
+  /// The page's blocks, or null if there are none or the bytes at that address are no longer the same.
+  std::shared_ptr<const CodePage> find(const u8* bytes) const;
+  void put(const u8* bytes, std::shared_ptr<const CodePage> page) { pages_[bytes] = std::move(page); }
+  std::size_t pages() const { return pages_.size(); }
+  const auto& all() const { return pages_; }
+
+ private:
+  std::unordered_map<const u8*, std::shared_ptr<const CodePage>> pages_;
+};
+
+}  // namespace shinken

@@ -1,0 +1,131 @@
+#pragma once
+// The hart's inside: state, caches and the execution loop. `Hart` is its public face.
+//
+// Policies that the architecture leaves open:
+// - A and D bits: the walker sets them itself (A on any use, D on a store); with one hart that is atomic.
+// - LR/SC: the reservation is the physical address of the LR, whatever its size. SC translates first (and faults if it
+//   must), then succeeds if its physical address is the reserved one; any SC ends the reservation. Traps, SRET and
+//   plain stores leave it alone; a device access and an SBI call end it.
+// - An instruction that traps counts one tick like one that retires, so that a guest which only traps still moves.
+// - Translations never outlive the page tables that they came from (see `store_to_table`), so SFENCE.VMA has nothing
+//   left to do; neither has FENCE.I, since a store to decoded code drops it at once.
+#include <atomic>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "monitor/cpu/code_page.h"
+#include "monitor/cpu/csr_numbers.h"
+#include "monitor/cpu/hart.h"
+#include "monitor/cpu/tlb.h"
+
+namespace shinken {
+
+enum class Access : u8 { kRead, kWrite, kFetch };
+
+class Core {
+ public:
+  Core(GuestMemory* memory, Bus* bus, std::shared_ptr<const SharedBlocks> shared);
+
+  HartExit run(u64 instret_limit);
+  void request_exit() { exit_requested_.store(true, std::memory_order_release); }
+  void drop_translations();
+  void drop_code();
+  void page_written(u64 page, bool moved);
+  std::shared_ptr<const SharedBlocks> share_blocks();
+
+  HartState s{};
+
+ private:
+  /// Where execution stands, noted before anything that may need the exact pc and count.
+  struct Where {
+    const BlockHeader* block;
+    const Op* op;
+    u64 block_pc;
+    u64 remaining;
+    const CodePage* page;
+  };
+  struct Attached {
+    std::shared_ptr<const CodePage> shared;
+    std::unique_ptr<CodePage> own;
+    const CodePage* code() const { return own ? own.get() : shared.get(); }
+  };
+
+  // execute.cc
+  HartExit loop(u64 limit);
+
+  // where.cc
+  void claim_tlb();       // makes the thread's TLB this hart's
+  u64 next_stop(u64 limit, u64 slice) const;
+  void sync();            // makes s.pc, s.instret and length_ those of the current instruction; once per instruction
+  u32 current_raw() const;
+  void break_block() { sync(), break_block_ = true; }
+
+  // trap.cc
+  void raise(u64 cause, u64 tval);  // after sync()
+  void take_interrupt_if_due();
+  u64 pending_interrupts() const;
+  void return_from_trap();
+  bool wait_is_over() const { return (pending_interrupts() & s.sie) != 0; }
+  u64 time() const { return s.instret + s.skipped; }
+
+  // csr.cc
+  bool execute_csr(const Op& op);  // false: illegal instruction
+  bool read_csr(u32 number, u64* value) const;
+  bool write_csr(u32 number, u64 value);
+
+  // mmu.cc
+  bool translate(u64 va, Access access, bool update, u64* pa);  // false: fault_cause_ is set
+  bool walk(u64 va, Access access, bool update, u64* pa);
+  bool permitted(u64 pte, Access access) const;
+  void note_table(u64 page, unsigned level, u64 va);
+  void set_pte_bits(u64 page, u64 offset, u64 pte);
+  void flush_tlb();
+  TlbContext data_context() const;
+
+  // access.cc
+  bool load_slow(u64 va, unsigned size, u64* value);         // false: trapped
+  bool store_slow(u64 va, unsigned size, u64 value);         // false: trapped
+  u8* rmw_slow(u64 va, unsigned size);                       // null: trapped
+  bool load_reserved(u64 va, unsigned size, u64* value);     // false: trapped
+  bool store_conditional(u64 va, unsigned size, u64 value, u64* failed);
+  bool load_misaligned(u64 va, unsigned size, u64* value);
+  bool store_misaligned(u64 va, unsigned size, u64 value);
+  void store_bytes(u64 va, u64 pa, const u8* bytes, unsigned count);
+  bool mmio_load(u64 va, u64 pa, unsigned size, u64* value);
+  bool mmio_store(u64 va, u64 pa, unsigned size, u64 value);
+  u8* ram_for_write(u64 va, u64 pa);
+  u8* store_to_table(PageTableSet::Entry entry, u64 page, u64 offset);
+  bool fault(u64 va) { return sync(), raise(fault_cause_, va), false; }
+
+  // code.cc
+  const CodePage* fetch_page(u64 pc);                          // null: trapped
+  const CodePage* decode_at(u64 pc);                           // null: trapped; else the block is in the index
+  bool fetch_cross(u64 pc, u32* raw);                          // false: trapped
+  Attached& attach(u64 page);
+  void retire_page(Attached& attached);
+
+  GuestMemory* memory_;
+  Bus* bus_;
+  std::shared_ptr<const SharedBlocks> shared_;
+  std::unordered_map<u32, Attached> code_;   // by physical page
+  std::vector<std::unique_ptr<CodePage>> graveyard_;  // dropped while perhaps still executing
+  std::vector<std::shared_ptr<const CodePage>> shared_graveyard_;
+  u64 private_code_ = 0;                     // bytes in code_'s own pages
+
+  Tlb* tlb_ = nullptr;      // of the running thread; null between runs
+  DataTlb* data_ = nullptr;
+  u64 stamp_ = 0;           // equals the TLB's stamp while its content is ours
+  Where where_{};
+  u64 stop_ = 0;            // instret at which `remaining` is 0
+  unsigned length_ = 0;     // bytes of the current instruction, after sync()
+  u32 cross_raw_ = 0;       // the instruction word that straddles two pages, while it executes
+  u64 fault_cause_ = 0;
+  bool synced_ = true;
+  bool break_block_ = false;
+  bool own_table_write_ = false;
+  std::atomic<bool> exit_requested_{false};
+  Op scratch_[kMaxBlock + 2];
+};
+
+}  // namespace shinken

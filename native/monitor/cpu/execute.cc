@@ -1,0 +1,215 @@
+// The execution loop: threaded code over decoded blocks.
+#include <cstring>
+
+#include "monitor/cpu/core.h"
+#include "monitor/cpu/decode.h"
+#include "monitor/float/soft_float.h"
+
+namespace shinken {
+
+namespace {
+
+/// Longest stretch between two looks at the exit request.
+constexpr u64 kSlice = u64{1} << 14;
+
+inline bool likely(bool condition) { return __builtin_expect(condition, 1); }
+inline bool unlikely(bool condition) { return __builtin_expect(condition, 0); }
+
+template <class T>
+T load_host(u64 address) {
+  T value;
+  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
+  return value;
+}
+template <class T>
+void store_host(u64 address, T value) {
+  std::memcpy(reinterpret_cast<void*>(address), &value, sizeof value);
+}
+
+/// The page part of an address, plus the bits that must be zero in an aligned one: compared with a TLB tag at once.
+template <class T>
+u64 tag_of(u64 va) {
+  return va & (~kPageMask | (sizeof(T) - 1));
+}
+
+u64 sext32(u64 value) { return static_cast<u64>(static_cast<i64>(static_cast<i32>(value))); }
+
+u64 multiply_high_signed(u64 a, u64 b) {
+  return static_cast<u64>(static_cast<__int128>(static_cast<i64>(a)) * static_cast<i64>(b) >> 64);
+}
+u64 multiply_high_unsigned(u64 a, u64 b) { return static_cast<u64>(static_cast<unsigned __int128>(a) * b >> 64); }
+u64 multiply_high_mixed(u64 a, u64 b) { return multiply_high_unsigned(a, b) - (static_cast<i64>(a) < 0 ? b : 0); }
+
+/// Division by zero and overflow have results, not traps.
+template <class T>
+T divide_signed(T a, T b) {
+  if (b == 0) return -1;
+  if (b == -1) return static_cast<T>(0 - static_cast<u64>(a));
+  return a / b;
+}
+template <class T>
+T remainder_signed(T a, T b) {
+  if (b == 0) return a;
+  if (b == -1) return 0;
+  return a % b;
+}
+template <class T>
+T divide_unsigned(T a, T b) {
+  return b == 0 ? static_cast<T>(-1) : a / b;
+}
+template <class T>
+T remainder_unsigned(T a, T b) {
+  return b == 0 ? a : a % b;
+}
+
+constexpr u64 kBox = 0xffffffff00000000;
+u64 unbox(u64 value) { return value >= kBox ? value & 0xffffffff : fp::F32::canonical_nan; }
+u64 box(u64 value) { return value | kBox; }
+
+}  // namespace
+
+HartExit Core::run(u64 limit) {
+  tlb_ = &thread_tlb();
+  claim_tlb();
+  const HartExit exit = loop(limit);
+  tlb_ = nullptr;
+  return exit;
+}
+
+// GCC keeps one dispatch jump per handler (its branches are then predicted apart) only without cross-jumping.
+__attribute__((optimize("no-gcse", "no-crossjumping"))) HartExit Core::loop(u64 limit) {
+  static const void* const labels[] = {  // in the order of OpCode
+#define SHINKEN_LABEL(name) &&L_##name,
+      SHINKEN_OPS(SHINKEN_LABEL)
+#undef SHINKEN_LABEL
+  };
+
+  u64* const x = s.x;
+  const Op* op = nullptr;
+  const BlockHeader* blk = nullptr;
+  const CodePage* page = nullptr;
+  const FetchEntry* fetch = nullptr;
+  TlbEntry* reads = nullptr;
+  TlbEntry* writes = nullptr;
+  u64 page_va = 0;
+  u64 block_pc = 0;
+  u64 remaining = 0;
+  u64 pc = 0;
+
+#define DISPATCH() goto* labels[static_cast<unsigned>(op->code)]
+#define NEXT() \
+  do {         \
+    ++op;      \
+    DISPATCH(); \
+  } while (0)
+#define HANDLER(name) L_##name:
+#define IMM static_cast<u64>(static_cast<i64>(op->imm))
+#define RS1 x[op->b]
+#define RS2 x[static_cast<u32>(op->imm)]
+#define RD x[op->a]
+// Before anything that may need the exact place: a trap, a device, a dropped block.
+#define HERE() (where_ = {blk, op, block_pc, remaining, page}, synced_ = false)
+#define JUMP(target)  \
+  do {                \
+    pc = (target);    \
+    goto next_block;  \
+  } while (0)
+
+boundary:
+  // s.pc and s.instret are exact, and nothing here points into decoded code.
+  graveyard_.clear();
+  shared_graveyard_.clear();
+  break_block_ = false;
+  synced_ = true;
+  if (unlikely(exit_requested_.load(std::memory_order_relaxed)) && exit_requested_.exchange(false)) {
+    return HartExit::kRequested;
+  }
+  if (s.waiting) {
+    if (!wait_is_over()) return HartExit::kWaiting;
+    s.waiting = 0;
+  }
+  if (s.instret >= limit) return HartExit::kLimit;
+  take_interrupt_if_due();
+  stop_ = next_stop(limit, kSlice);
+  remaining = stop_ - s.instret;
+  data_ = &tlb_->data[static_cast<unsigned>(data_context())];
+  reads = data_->read;
+  writes = data_->write;
+  fetch = tlb_->fetch[s.mode];
+  pc = s.pc & ~u64{1};
+  goto far_block;
+
+next_block: {
+  const u64 offset = pc - page_va;
+  if (unlikely(offset >= kPageSize)) goto far_block;
+  const u16 entry = page->index[offset >> 1];
+  if (unlikely(entry == 0)) goto undecoded;
+  blk = reinterpret_cast<const BlockHeader*>(page->at(entry));
+  goto enter;
+}
+
+far_block: {
+  const FetchEntry& cached = fetch[tlb_slot(pc)];
+  page_va = pc & ~kPageMask;
+  if (likely(cached.tag == page_va)) {
+    page = cached.code;
+  } else {
+    s.pc = pc;
+    s.instret = stop_ - remaining;
+    if (remaining == 0) goto boundary;
+    page = fetch_page(pc);
+    if (page == nullptr) goto boundary;
+  }
+  const u16 entry = page->index[(pc & kPageMask) >> 1];
+  if (unlikely(entry == 0)) goto undecoded;
+  blk = reinterpret_cast<const BlockHeader*>(page->at(entry));
+}
+
+enter:
+  block_pc = pc;
+  if (unlikely(remaining < blk->count)) goto split;
+  op = reinterpret_cast<const Op*>(blk) + 1;
+  DISPATCH();
+
+undecoded:
+  s.pc = pc;
+  s.instret = stop_ - remaining;
+  if (remaining == 0) goto boundary;
+  page = decode_at(pc);
+  if (page == nullptr) goto boundary;
+  blk = reinterpret_cast<const BlockHeader*>(page->at(page->index[(pc & kPageMask) >> 1]));
+  goto enter;
+
+split:
+  if (remaining == 0) {
+    s.pc = pc;
+    s.instret = stop_;
+    goto boundary;
+  }
+  // The limit lies within the block: run only its beginning.
+  decode_block(page->bytes, blk->offset, static_cast<unsigned>(remaining), scratch_);
+  blk = reinterpret_cast<const BlockHeader*>(scratch_);
+  op = scratch_ + 1;
+  DISPATCH();
+
+finish_op:
+  // The instruction is complete, but the block must not go on.
+  sync();
+  s.pc += length_;
+  ++s.instret;
+  goto boundary;
+
+illegal:
+  HERE();
+  sync();
+  raise(kIllegalInstruction, current_raw());
+  goto boundary;
+
+#include "monitor/cpu/execute_integer.inc"
+#include "monitor/cpu/execute_memory.inc"
+#include "monitor/cpu/execute_float.inc"
+#include "monitor/cpu/execute_control.inc"
+
+}
+
+}  // namespace shinken

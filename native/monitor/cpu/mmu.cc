@@ -1,0 +1,109 @@
+// Sv39. Source: The RISC-V Instruction Set Manual, Volume II: Privileged Architecture (20211203), chapter 4.
+#include <cstring>
+
+#include "monitor/cpu/core.h"
+
+namespace shinken {
+
+namespace {
+
+constexpr u64 kPteValid = 1, kPteRead = 2, kPteWrite = 4, kPteExecute = 8, kPteUser = 16;
+constexpr u64 kPteAccessed = 64, kPteDirty = 128;
+constexpr u64 kPteReserved = u64{0x3ff} << 54;  // Svnapot and Svpbmt are absent
+constexpr unsigned kLevels = 3;
+
+constexpr u64 kPageFaults[3] = {kLoadPageFault, kStorePageFault, kFetchPageFault};
+constexpr u64 kAccessFaults[3] = {kLoadAccess, kStoreAccess, kFetchAccess};
+
+bool canonical(u64 va) { return static_cast<i64>(va << 25) >> 25 == static_cast<i64>(va); }
+u64 sign_extended(u64 va) { return static_cast<u64>(static_cast<i64>(va << 25) >> 25); }
+
+}  // namespace
+
+TlbContext Core::data_context() const {
+  if (s.mode == 0) return TlbContext::kUser;
+  return s.sstatus & kSstatusSum ? TlbContext::kSupervisorSum : TlbContext::kSupervisor;
+}
+
+void Core::flush_tlb() {
+  if (tlb_ == nullptr) {
+    stamp_ = 0;
+    return;
+  }
+  break_block();
+  tlb_->clear();
+}
+
+bool Core::permitted(u64 pte, Access access) const {
+  if (pte & kPteUser) {
+    if (s.mode == 1 && (access == Access::kFetch || !(s.sstatus & kSstatusSum))) return false;
+  } else if (s.mode == 0) {
+    return false;
+  }
+  switch (access) {
+    case Access::kRead: return (pte & kPteRead) || ((s.sstatus & kSstatusMxr) && (pte & kPteExecute));
+    case Access::kWrite: return (pte & kPteWrite) != 0;
+    default: return (pte & kPteExecute) != 0;
+  }
+}
+
+void Core::note_table(u64 page, unsigned level, u64 va) {
+  const u64 span = kPageShift + 9 * (level + 1);
+  if (!tlb_->tables.note(page, level, sign_extended(va >> span << span))) return;
+  memory_->watch(page);
+  tlb_->drop_writes_of(page);
+}
+
+void Core::set_pte_bits(u64 page, u64 offset, u64 pte) {
+  own_table_write_ = true;
+  std::memcpy(memory_->page_for_write(page) + offset, &pte, sizeof pte);
+  own_table_write_ = false;
+  memory_->watch(page);
+}
+
+bool Core::walk(u64 va, Access access, bool update, u64* pa) {
+  const auto which = static_cast<unsigned>(access);
+  fault_cause_ = kPageFaults[which];
+  if (!canonical(va)) return false;
+  if (tlb_->tables.full()) flush_tlb();
+  u64 table = (s.satp & kSatpPpn) << kPageShift;
+  for (int level = kLevels - 1; level >= 0; --level) {
+    const unsigned shift = kPageShift + 9 * static_cast<unsigned>(level);
+    if (!memory_->contains(table, kPageSize)) {
+      fault_cause_ = kAccessFaults[which];
+      return false;
+    }
+    const u64 page = (table - kRamBase) >> kPageShift;
+    const u64 offset = (va >> shift & 511) * 8;
+    u64 pte = 0;
+    std::memcpy(&pte, memory_->page_for_read(page) + offset, sizeof pte);
+    note_table(page, static_cast<unsigned>(level), va);
+    if (!(pte & kPteValid) || (pte & kPteReserved) || (pte & (kPteRead | kPteWrite)) == kPteWrite) return false;
+    const u64 target = (pte >> 10 & kSatpPpn) << kPageShift;
+    if (!(pte & (kPteRead | kPteExecute))) {
+      if (pte & (kPteUser | kPteAccessed | kPteDirty)) return false;  // reserved in pointers
+      table = target;
+      continue;
+    }
+    const u64 within = (u64{1} << shift) - 1;
+    if (!permitted(pte, access) || (target & within)) return false;
+    const u64 wanted = pte | kPteAccessed | (access == Access::kWrite ? kPteDirty : 0);
+    if (update && wanted != pte) set_pte_bits(page, offset, wanted);
+    *pa = target | (va & within);
+    return true;
+  }
+  return false;
+}
+
+bool Core::translate(u64 va, Access access, bool update, u64* pa) {
+  if (s.satp == 0) {
+    fault_cause_ = kAccessFaults[static_cast<unsigned>(access)];
+    *pa = va;
+    return true;
+  }
+  if (!walk(va, access, update, pa)) return false;
+  fault_cause_ = kAccessFaults[static_cast<unsigned>(access)];
+  return true;
+}
+
+}  // namespace shinken

@@ -1,0 +1,100 @@
+#pragma once
+// The software TLB of a thread. It belongs to whichever hart last ran there (its stamp says which) and holds nothing
+// that the hart could not walk again.
+#include <cstring>
+
+#include "monitor/cpu/code_page.h"
+
+namespace shinken {
+
+inline constexpr unsigned kTlbEntries = 256;
+inline constexpr u64 kInvalidTag = ~u64{0};
+
+inline unsigned tlb_slot(u64 va) { return (va >> kPageShift) & (kTlbEntries - 1); }
+
+struct TlbEntry {
+  u64 tag;     // virtual page address, or kInvalidTag
+  u64 addend;  // host address of the page minus its virtual address
+};
+
+/// Which permissions a data translation was made with.
+enum class TlbContext : u8 { kUser, kSupervisor, kSupervisorSum, kCount };
+
+/// Data translations of one context.
+struct DataTlb {
+  TlbEntry read[kTlbEntries];
+  TlbEntry write[kTlbEntries];
+  u32 read_page[kTlbEntries];   // physical page numbers, meaningful where the tag is valid
+  u32 write_page[kTlbEntries];
+};
+
+struct FetchEntry {
+  u64 tag;
+  const CodePage* code;
+};
+
+/// Physical pages that were read as page tables while filling this TLB, with the virtual range they map, so that a
+/// store to one can drop what came from it. Open addressing; when it is full the whole TLB is dropped.
+class PageTableSet {
+ public:
+  static constexpr unsigned kCapacity = 512;
+  static constexpr unsigned kMaxUsed = kCapacity / 2;
+  static constexpr u8 kShared = 0xff;  // level: the table was reached by more than one path
+
+  struct Entry {
+    u64 va;       // first address that the table maps
+    u32 page;     // physical page number + 1; 0 = free
+    u8 level;     // 0: its entries map 4 KiB pages
+  };
+
+  void clear() {
+    if (used_ == 0) return;
+    std::memset(entries_, 0, sizeof entries_);
+    used_ = 0;
+  }
+  Entry* find(u64 page) {
+    for (unsigned at = hash(page);; at = (at + 1) & (kCapacity - 1)) {
+      if (entries_[at].page == 0) return nullptr;
+      if (entries_[at].page == page + 1) return &entries_[at];
+    }
+  }
+  bool full() const { return used_ >= kMaxUsed; }
+  /// True if the page is new to the set. The caller makes sure that it is not full.
+  bool note(u64 page, unsigned level, u64 va);
+
+ private:
+  static unsigned hash(u64 page) { return static_cast<unsigned>(page * 0x9e3779b1u >> 7) & (kCapacity - 1); }
+  Entry entries_[kCapacity] = {};
+  unsigned used_ = 0;
+};
+
+struct Tlb {
+  u64 stamp = 0;  // of the hart whose translations these are; 0 = nobody's
+  DataTlb data[static_cast<unsigned>(TlbContext::kCount)] = {};
+  FetchEntry fetch[2][kTlbEntries];  // by mode
+  PageTableSet tables;
+
+  Tlb() { clear(); }
+  void clear();
+  /// Drops the translations of one virtual page.
+  void drop_va(u64 va);
+  /// Drops read (or write) translations that lead to a physical page.
+  void drop_reads_of(u64 page);
+  void drop_writes_of(u64 page);
+  void drop_code(const CodePage* code);
+  /// To be called whenever an entry that leads to `page` is filled in.
+  void note_read(u64 page) { note(read_filter_, page); }
+  void note_write(u64 page) { note(write_filter_, page); }
+
+ private:
+  // One bit per hash of a physical page that may have entries: most drops find none and end here.
+  u64 read_filter_[16];
+  u64 write_filter_[16];
+  void note(u64* filter, u64 page) { filter[page >> 6 & 15] |= u64{1} << (page & 63); }
+  bool may_have(const u64* filter, u64 page) const { return filter[page >> 6 & 15] >> (page & 63) & 1; }
+};
+
+/// The calling thread's TLB.
+Tlb& thread_tlb();
+
+}  // namespace shinken
