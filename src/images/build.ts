@@ -1,0 +1,135 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { nearest } from "../errors/nearest.js";
+import { ShinkenError } from "../errors/index.js";
+import { packageRoot } from "./assets.js";
+import { buildInitrd } from "./boot/initrd.js";
+import { requireTools } from "./boot/kernel.js";
+import { type CacheLayout, cacheLayout, linkOrCopy, makeLayout, pointName, publish, withWorkFolder } from "./cache/folder.js";
+import { imageInfo } from "./cache/images.js";
+import { withLock } from "./cache/lock.js";
+import { buildFailure, sha256 } from "./files.js";
+import { formatJson, type Manifest, parseFile, readManifest, type RootRecord, rootRecordSchema } from "./manifest.js";
+import { fetchPackages } from "./packages.js";
+import { appendBase, type ImageRecipe, recipeVersion, recipes } from "./recipe.js";
+import { buildRoot, rootKey } from "./root/build_root.js";
+import type { BuildOptions, ImageInfo, ImageProgress } from "./types.js";
+
+type Report = (event: ImageProgress) => void;
+
+/**
+ * Builds a guest image, or finds it in the cache. An image that is there is taken without asking the network, unless
+ * `refresh` or `locked` is given; a changed agent only makes a new initial root. Nothing appears in the cache before
+ * it is whole. Throws `image_build_failed`, `signature_invalid`, `hash_mismatch`, `disk_full`, `host_unsupported`.
+ */
+export async function buildImage(name: string, options: BuildOptions): Promise<ImageInfo> {
+  const recipe = recipes.get(name);
+  if (recipe === undefined) {
+    const meant = nearest(name, recipes.keys());
+    throw new ShinkenError("image_missing", `there is no recipe for an image ${name}`, {
+      suggestion: meant === undefined ? `known images: ${[...recipes.keys()].join(", ")}` : `did you mean ${meant}?`,
+    });
+  }
+  const report: Report = options.onProgress ?? (() => undefined);
+  const layout = cacheLayout(options.cacheDir);
+  try {
+    const agent = readAgent(options.agent);
+    makeLayout(layout);
+    const wait = (): void => { report({ stage: "packages", done: 0, total: 0, text: "waiting for another build to finish" }); };
+    return await withLock(join(layout.folder, "lock"), wait, async () => {
+      sweep(layout);
+      const root = cachedRoot(layout, recipe, options, report) ?? (await makeRoot(layout, recipe, options, report));
+      return await assemble(layout, recipe, root, agent, report);
+    });
+  } catch (error) {
+    throw buildFailure(error);
+  }
+}
+
+function readAgent(path: string | undefined): Buffer {
+  const file = path ?? join(packageRoot(), "build", "agent", "shinken-agent");
+  if (!existsSync(file)) {
+    throw new ShinkenError("image_build_failed", `the guest agent ${file} has not been built`, { suggestion: "make build" });
+  }
+  return readFileSync(file);
+}
+
+/** Removes what builders left behind who were killed; the lock is held, so nobody else is at work. */
+function sweep(layout: CacheLayout): void {
+  for (const name of readdirSync(layout.tmp)) rmSync(join(layout.tmp, name), { recursive: true, force: true });
+}
+
+/** The root that is in the cache for this recipe, or undefined if one must be made or looked for. */
+function cachedRoot(layout: CacheLayout, recipe: ImageRecipe, options: BuildOptions, report: Report): string | undefined {
+  if (options.refresh === true) return undefined;
+  if (options.locked !== undefined) {
+    const manifest = readManifest(options.locked);
+    const folder = join(layout.roots, manifest.rootKey);
+    if (manifest.recipeVersion !== recipeVersion || !existsSync(folder)) return undefined;
+    report({ stage: "packages", done: 1, total: 1, text: "cached" });
+    return folder;
+  }
+  // The link stands for a recipe's version, so that a new recipe does not take an old root.
+  const link = join(layout.roots, currentName(recipe));
+  if (!existsSync(link)) return undefined;
+  report({ stage: "packages", done: 1, total: 1, text: "cached" });
+  return link;
+}
+
+function currentName(recipe: ImageRecipe): string {
+  return `${recipe.name}-${recipeVersion}-${sha256(JSON.stringify(recipe)).slice(0, 12)}`;
+}
+
+async function makeRoot(layout: CacheLayout, recipe: ImageRecipe, options: BuildOptions, report: Report): Promise<string> {
+  await requireTools();
+  const packages = await fetchPackages(layout, recipe, options, report);
+  const key = rootKey(recipe, packages.set);
+  const place = join(layout.roots, key);
+  if (existsSync(place)) {
+    report({ stage: "boot", done: 1, total: 1, text: "cached" });
+  } else {
+    await withWorkFolder(layout, async (folder) => {
+      await buildRoot(folder, recipe, packages, options.runFinishingBoot, report);
+      rmSync(join(folder, "finish.cpio"));
+      publish(folder, place);
+    });
+  }
+  if (options.locked === undefined) pointName(join(layout.roots, currentName(recipe)), key);
+  return place;
+}
+
+/** Joins root, kernel and agent into an image folder named by its digest. */
+async function assemble(
+  layout: CacheLayout,
+  recipe: ImageRecipe,
+  rootFolder: string,
+  agent: Buffer,
+  report: Report,
+): Promise<ImageInfo> {
+  const record: RootRecord = parseFile(join(rootFolder, "root.json"), rootRecordSchema, "root record");
+  const modules = record.modules.map((name) => ({ name, data: readFileSync(join(rootFolder, "modules", `${name}.ko`)) }));
+  const initrd = await buildInitrd(agent, modules, record.releaseDate);
+  const files = { kernel: record.files.kernel, initrd: { sha256: sha256(initrd), size: initrd.length }, root: record.files.root };
+  const digest = sha256(JSON.stringify([files.kernel.sha256, files.initrd.sha256, files.root.sha256, appendBase]));
+  const place = join(layout.images, digest);
+  if (existsSync(place)) {
+    report({ stage: "image", done: 1, total: 1, text: "cached" });
+  } else {
+    await withWorkFolder(layout, (folder) => {
+      mkdirSync(folder, { recursive: true });
+      for (const file of ["kernel", "root.erofs"]) linkOrCopy(join(rootFolder, file), join(folder, file));
+      writeFileSync(join(folder, "initrd"), initrd);
+      const { modules: _, ...rest } = record;
+      const manifest: Manifest = { ...rest, digest, appendBase, files };
+      writeFileSync(join(folder, "manifest.json"), formatJson(manifest));
+      if (statSync(join(folder, "root.erofs")).size !== record.files.root.size) {
+        throw new ShinkenError("image_build_failed", `the cached root ${rootFolder} is not whole; remove that folder`);
+      }
+      publish(folder, place);
+      return Promise.resolve();
+    });
+    report({ stage: "image", done: 1, total: 1, text: digest.slice(0, 12) });
+  }
+  pointName(join(layout.byName, recipe.name), join("..", digest));
+  return imageInfo(place);
+}

@@ -1,0 +1,67 @@
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { basename, join } from "node:path";
+import { nearest } from "../../errors/nearest.js";
+import { ShinkenError } from "../../errors/index.js";
+import { readManifest } from "../manifest.js";
+import type { ImageInfo } from "../types.js";
+import { type CacheLayout, cacheLayout } from "./folder.js";
+
+/** Shortest beginning of a digest that names an image. */
+const minPrefix = 8;
+
+/** Reads one image folder. Throws `bad_request` if its manifest is broken. */
+export function imageInfo(folder: string): ImageInfo {
+  const manifest = readManifest(join(folder, "manifest.json"));
+  const { kernel, initrd, root } = manifest.files;
+  return {
+    name: manifest.name,
+    digest: manifest.digest,
+    kernel: join(folder, "kernel"),
+    initrd: join(folder, "initrd"),
+    root: join(folder, "root.erofs"),
+    manifest: join(folder, "manifest.json"),
+    appendBase: manifest.appendBase,
+    releaseDate: manifest.releaseDate,
+    sizeBytes: kernel.size + initrd.size + root.size,
+  };
+}
+
+function digests(layout: CacheLayout): string[] {
+  if (!existsSync(layout.images)) return [];
+  return readdirSync(layout.images).filter((name) => /^[0-9a-f]{64}$/.test(name)).sort();
+}
+
+/** Every finished image in the cache, sorted by digest. */
+export function listImages(cacheDir?: string): ImageInfo[] {
+  const layout = cacheLayout(cacheDir);
+  return digests(layout).map((digest) => imageInfo(join(layout.images, digest)));
+}
+
+/** Names that point at an image, with its digest. */
+export function imageNames(cacheDir?: string): { name: string; digest: string }[] {
+  const layout = cacheLayout(cacheDir);
+  if (!existsSync(layout.byName)) return [];
+  return readdirSync(layout.byName)
+    .filter((name) => existsSync(join(layout.byName, name)))
+    .sort()
+    .map((name) => ({ name, digest: basename(realpathSync(join(layout.byName, name))) }));
+}
+
+/**
+ * Finds an image by its name (the one built last under it), its digest, or a beginning of the digest of at least eight
+ * digits. Throws `image_missing`.
+ */
+export function openImage(nameOrDigest: string, cacheDir?: string): ImageInfo {
+  const layout = cacheLayout(cacheDir);
+  const names = imageNames(cacheDir);
+  const named = names.find((entry) => entry.name === nameOrDigest)?.digest;
+  if (named !== undefined) return imageInfo(join(layout.images, named));
+  if (nameOrDigest.length >= minPrefix) {
+    const [match, second] = digests(layout).filter((digest) => digest.startsWith(nameOrDigest));
+    if (match !== undefined && second === undefined) return imageInfo(join(layout.images, match));
+  }
+  const meant = nearest(nameOrDigest, names.map((entry) => entry.name));
+  throw new ShinkenError("image_missing", `there is no image ${nameOrDigest} in ${layout.folder}`, {
+    suggestion: meant === undefined ? `build it: shinken image build ${nameOrDigest}` : `did you mean ${meant}?`,
+  });
+}
