@@ -19,6 +19,7 @@ export class Outbox {
   private head = 0;
   private queuedBytes = 0;
   private dead = false;
+  private pumping = false;
 
   /** `onFault` is called once; nothing is sent afterwards. */
   constructor(socket: Socket, maxBytes: number, onFault: (fault: SendFault) => void) {
@@ -43,17 +44,17 @@ export class Outbox {
     this.queue.push(typeof message === "string" ? message : message.slice());
   }
 
-  /** To be called when the transport has sent something of what it held. */
+  /**
+   * To be called when the transport has sent something of what it held. Sends later: uWebSockets.js stops watching a
+   * socket for writability after its drain callback, even if a send inside that callback could not finish.
+   */
   drain(): void {
-    while (!this.dead && this.head < this.queue.length && this.socket.buffered() < transportBytes) {
-      const message = this.queue[this.head++] as string | Uint8Array;
-      this.queuedBytes -= sizeOf(message);
-      this.hand(message);
-    }
-    if (this.head === this.queue.length) {
-      this.queue = [];
-      this.head = 0;
-    }
+    if (this.pumping || this.dead) return;
+    this.pumping = true;
+    setImmediate(() => {
+      this.pumping = false;
+      this.pump();
+    });
   }
 
   /** Drops what waits; used when the socket has gone. */
@@ -62,6 +63,19 @@ export class Outbox {
     this.queue = [];
     this.head = 0;
     this.queuedBytes = 0;
+  }
+
+  private pump(): void {
+    while (!this.dead && this.head < this.queue.length && this.socket.buffered() < transportBytes) {
+      const message = this.queue[this.head] as string | Uint8Array;
+      this.queue[this.head++] = "";
+      this.queuedBytes -= sizeOf(message);
+      this.hand(message);
+    }
+    if (this.head === this.queue.length) {
+      this.queue = [];
+      this.head = 0;
+    }
   }
 
   private hand(message: string | Uint8Array): void {

@@ -1,6 +1,7 @@
 /**
  * The two encodings of the native dialect: msgpack in binary frames and JSON in text frames. Both carry the same
- * messages: maps with string keys, arrays, strings, booleans, null, safe integers and finite floats.
+ * messages: maps with string keys, arrays, strings, booleans, null, numbers up to 2^53-1 in
+ * magnitude.
  */
 import { Buffer } from "node:buffer";
 import { Decoder, Encoder } from "@msgpack/msgpack";
@@ -70,6 +71,8 @@ function assertCarriable(value: unknown, path: PropertyKey[], depth: number): vo
       return;
     case "number":
       if (!Number.isFinite(value)) fail(path, "NaN and infinity cannot be sent");
+      // JSON would print a float of this size as an integer, which its reader must refuse as rounded.
+      if (Math.abs(value) > Number.MAX_SAFE_INTEGER) fail(path, "numbers beyond 2^53-1 cannot be sent");
       return;
     case "object":
       if (value === null) return;

@@ -1,6 +1,6 @@
 /**
- * Walks a msgpack message without building anything, and refuses what a decoder would let pass in silence: 64-bit
- * integers that a double cannot hold, duplicate keys, NaN, bytes after the end, bad UTF-8, and nesting or sizes
+ * Walks a msgpack message without building anything, and refuses what a decoder would let pass in silence: numbers
+ * beyond 2^53-1, duplicate keys, NaN, bytes after the end, bad UTF-8, and nesting or sizes
  * beyond the limits. What it accepts, an ordinary decoder decodes without loss.
  * Format: https://github.com/msgpack/msgpack/blob/master/spec.md
  */
@@ -53,14 +53,9 @@ class Scan {
       case 0xc3:
         return;
       case 0xca:
-        if ((this.unsigned(4) & 0x7f800000) === 0x7f800000) this.refuse("NaN and infinity are not allowed");
-        return;
-      case 0xcb: {
-        const high = this.unsigned(4);
-        this.skip(4);
-        if ((high & 0x7ff00000) === 0x7ff00000) this.refuse("NaN and infinity are not allowed");
-        return;
-      }
+        return this.float(this.view.getFloat32(this.advance(4)));
+      case 0xcb:
+        return this.float(this.view.getFloat64(this.advance(8)));
       case 0xcc:
       case 0xd0:
         return this.skip(1);
@@ -73,14 +68,14 @@ class Scan {
       case 0xcf: {
         const high = this.unsigned(4);
         this.skip(4);
-        if (high > 0x1fffff) this.refuse("the integer is beyond 2^53-1");
+        if (high > 0x1fffff) this.refuse("the number is beyond 2^53-1");
         return;
       }
       case 0xd3: {
         const high = this.unsigned(4) | 0;
         const low = this.unsigned(4);
         if (high > 0x1fffff || high < -0x200000 || (high === -0x200000 && low === 0)) {
-          this.refuse("the integer is beyond 2^53-1");
+          this.refuse("the number is beyond 2^53-1");
         }
         return;
       }
@@ -105,6 +100,11 @@ class Scan {
       default:
         return this.refuse("extension types are not part of the protocol");
     }
+  }
+
+  private float(value: number): void {
+    if (!Number.isFinite(value)) this.refuse("NaN and infinity are not allowed");
+    if (Math.abs(value) > Number.MAX_SAFE_INTEGER) this.refuse("the number is beyond 2^53-1");
   }
 
   private array(length: number, depth: number): void {
@@ -157,8 +157,7 @@ class Scan {
     if (length > this.limits.maxStringBytes) {
       this.refuse(`the string has ${length} bytes; the limit is ${this.limits.maxStringBytes}`, "too_large");
     }
-    const start = this.at;
-    this.skip(length);
+    const start = this.advance(length);
     for (let i = start; i < this.at; i++) {
       if ((this.bytes[i] as number) < 0x80) continue;
       if (!isUtf8(this.bytes.subarray(i, this.at))) this.refuse("the string is not UTF-8");
@@ -180,9 +179,15 @@ class Scan {
   }
 
   private unsigned(size: 2 | 4): number {
-    const start = this.at;
-    this.skip(size);
+    const start = this.advance(size);
     return size === 2 ? this.view.getUint16(start) : this.view.getUint32(start);
+  }
+
+  /** Skips bytes and gives the place where they began. */
+  private advance(length: number): number {
+    const start = this.at;
+    this.skip(length);
+    return start;
   }
 
   private skip(length: number): void {
