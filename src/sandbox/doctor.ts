@@ -33,7 +33,12 @@ export async function doctorFacts(): Promise<DoctorFact[]> {
     mapCountFact(),
     userfaultfdFact(),
     compilerFact("compiler", ["g++", "clang++", "c++"], "apt-get install g++ make", "builds the addon"),
-    compilerFact("agent compiler", ["riscv64-linux-gnu-gcc"], "apt-get install gcc-riscv64-linux-gnu", "builds the guest agent"),
+    compilerFact(
+      "agent compiler",
+      ["riscv64-linux-gnu-gcc"],
+      "apt-get install gcc-riscv64-linux-gnu",
+      "builds the guest agent",
+    ),
     compilerFact("gpgv", ["gpgv"], "apt-get install gpgv", "checks the signatures of Debian's release files"),
     addonFact(),
     goldenFact(),
@@ -74,7 +79,12 @@ async function kvmFact(): Promise<DoctorFact> {
     return { name, state: "ok", detail: "/dev/kvm can be opened (rv64 machines do not need it)" };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    const why = code === "ENOENT" ? "there is no /dev/kvm" : code === "EACCES" ? "/dev/kvm is not ours to open" : String(code);
+    const why =
+      code === "ENOENT"
+        ? "there is no /dev/kvm"
+        : code === "EACCES"
+          ? "/dev/kvm is not ours to open"
+          : String(code);
     return { name, state: "note", detail: `${why}; rv64 machines run in software and do not need it` };
   }
 }
@@ -116,7 +126,12 @@ async function userfaultfdFact(): Promise<DoctorFact> {
   }
 }
 
-async function compilerFact(name: string, programs: string[], advice: string, use: string): Promise<DoctorFact> {
+async function compilerFact(
+  name: string,
+  programs: string[],
+  advice: string,
+  use: string,
+): Promise<DoctorFact> {
   for (const program of programs) {
     const path = await findProgram(program);
     if (path !== null) return { name, state: "ok", detail: path };
@@ -144,7 +159,12 @@ async function addonFact(): Promise<DoctorFact> {
     const { loadAddon } = await import("./microvm/addon.js");
     return { name, state: "ok", detail: `machine_abi ${loadAddon().machineAbi}` };
   } catch (error) {
-    return { name, state: "missing", detail: error instanceof Error ? error.message : String(error), advice: "make build" };
+    return {
+      name,
+      state: "missing",
+      detail: error instanceof Error ? error.message : String(error),
+      advice: "make build",
+    };
   }
 }
 

@@ -32,7 +32,8 @@ afterAll(() => {
 });
 
 const program = (name: string): string => files[name] ?? "";
-const boot = (name: string): Promise<NativeMachine> => loadAddon().bootMachine({ program: program(name), memoryMiB: 64 });
+const boot = (name: string): Promise<NativeMachine> =>
+  loadAddon().bootMachine({ program: program(name), memoryMiB: 64 });
 
 describe("a program on a machine", () => {
   it("ends with 0 when it shuts down without a reason", async () => {
@@ -65,7 +66,9 @@ describe("a program on a machine", () => {
     await expect(running).rejects.toMatchObject({ code: "cancelled" });
   });
   it("is refused when its file is not there", async () => {
-    await expect(runProgram({ program: join(folder, "absent") })).rejects.toMatchObject({ code: "bad_request" });
+    await expect(runProgram({ program: join(folder, "absent") })).rejects.toMatchObject({
+      code: "bad_request",
+    });
   });
 });
 
@@ -206,7 +209,11 @@ describe("forks", () => {
 function inChild(source: string): { status: number | null; stderr: string; stdout: string } {
   const preamble = `const addon = require("node-gyp-build")(${JSON.stringify(root)});
     const program = ${JSON.stringify(program("endless"))};`;
-  const result = spawnSync(process.execPath, ["-e", `${preamble}${source}`], { cwd: root, encoding: "utf8", timeout: 60_000 });
+  const result = spawnSync(process.execPath, ["-e", `${preamble}${source}`], {
+    cwd: root,
+    encoding: "utf8",
+    timeout: 60_000,
+  });
   return { status: result.status, stderr: result.stderr, stdout: result.stdout };
 }
 
@@ -221,11 +228,14 @@ describe("the end of a process", () => {
     expect(result).toMatchObject({ status: 7, stderr: "" });
   });
   it("comes by itself when machines are open but nothing runs", () => {
-    const result = inChild(`addon.bootMachine({ program, memoryMiB: 64 }).then((m) => { globalThis.m = m; });`);
+    const result = inChild(
+      `addon.bootMachine({ program, memoryMiB: 64 }).then((m) => { globalThis.m = m; });`,
+    );
     expect(result).toMatchObject({ status: 0, stderr: "" });
   });
   it("waits for a run", () => {
-    const result = inChild(`addon.bootMachine({ program, memoryMiB: 64 }).then((m) => m.run({ maxInstructions: 1e6 }))
+    const result =
+      inChild(`addon.bootMachine({ program, memoryMiB: 64 }).then((m) => m.run({ maxInstructions: 1e6 }))
       .then((r) => console.log(r.instructions));`);
     expect(result).toMatchObject({ status: 0, stdout: "1000000\n" });
   });
@@ -258,9 +268,13 @@ describe("a worker thread", () => {
 
 describe("what a thousand machines leave behind", () => {
   it("is nothing: no descriptor, thread, mapping or machine", () => {
-    const counted = execFileSync(process.execPath, ["--expose-gc", join(root, "test/addon/leak.cjs"), program("endless")], {
-      encoding: "utf8",
-    });
+    const counted = execFileSync(
+      process.execPath,
+      ["--expose-gc", join(root, "test/addon/leak.cjs"), program("endless")],
+      {
+        encoding: "utf8",
+      },
+    );
     const { before, after } = JSON.parse(counted) as Record<"before" | "after", Record<string, number>>;
     expect(after["fds"]).toBe(before["fds"]);
     expect(after["threads"]).toBe(before["threads"]);

@@ -46,7 +46,7 @@ export function printProgram(text: string): Uint8Array {
 
 /** Counts for ever. */
 export function endlessProgram(): Uint8Array {
-  return binary([addi(T0, T0, 1), (0xffdff06f) >>> 0]);
+  return binary([addi(T0, T0, 1), 0xffdff06f >>> 0]);
 }
 
 /** Waits for an interrupt that never comes. */

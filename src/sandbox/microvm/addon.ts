@@ -1,7 +1,7 @@
 /** The native addon, typed. Nothing outside this folder touches it. */
 import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 import { ShinkenError } from "../../errors/index.js";
+import { packageRoot } from "../../images/assets.js";
 
 /** Console ports of a machine, by what they are for. */
 export type PortName = "agent" | "grader";
@@ -141,12 +141,13 @@ export interface Addon {
   readonly Golden: new () => NativeGolden;
   readonly machineAbi: number;
   bootMachine(config: BootConfig): Promise<NativeMachine>;
-  loadGolden(options: { path: string; disks?: NativeDisk[]; check?: "full" | "index" }): Promise<NativeGolden>;
+  loadGolden(options: {
+    path: string;
+    disks?: NativeDisk[];
+    check?: "full" | "index";
+  }): Promise<NativeGolden>;
   engineStats(): EngineStats;
 }
-
-/** Folder of the package: three levels up both from src/ and from dist/. */
-const packageRoot = fileURLToPath(new URL("../../../", import.meta.url));
 
 let loaded: Addon | undefined;
 
@@ -159,7 +160,7 @@ export function loadAddon(): Addon {
   const require = createRequire(import.meta.url);
   try {
     const load = require("node-gyp-build") as (folder: string) => Addon;
-    loaded = load(packageRoot);
+    loaded = load(packageRoot());
   } catch (cause) {
     throw new ShinkenError("host_unsupported", "the native addon is not built for this platform", {
       suggestion: "run `make build` (needs make and a C++20 compiler)",

@@ -35,7 +35,11 @@ type Draw = (label: string, length: number) => Uint8Array;
  */
 export function drawIdentity(seed: Uint8Array | null, path: string): ForkIdentity {
   if (seed !== null && seed.byteLength !== SEED_BYTES) {
-    throw new ShinkenError("bad_request", `a fork seed has ${SEED_BYTES} bytes, this one ${seed.byteLength}`, { path: "seed" });
+    throw new ShinkenError(
+      "bad_request",
+      `a fork seed has ${SEED_BYTES} bytes, this one ${seed.byteLength}`,
+      { path: "seed" },
+    );
   }
   const draw: Draw =
     seed === null

@@ -46,14 +46,17 @@ export async function runProgram(
       ...(disks === undefined ? {} : { disks }),
     })
     .catch((cause: unknown) => {
-      throw new ShinkenError("bad_request", cause instanceof Error ? cause.message : String(cause), { cause });
+      throw new ShinkenError("bad_request", cause instanceof Error ? cause.message : String(cause), {
+        cause,
+      });
     });
   const stop = (): void => {
     machine.cancel();
   };
   signal?.addEventListener("abort", stop);
   try {
-    if (signal?.aborted === true) throw new ShinkenError("cancelled", "the program was stopped before it started");
+    if (signal?.aborted === true)
+      throw new ShinkenError("cancelled", "the program was stopped before it started");
     const outcome = await machine.run({ maxInstructions: maxInstructions ?? 0 }, undefined, onConsole);
     return {
       exitCode: exitCodeOf(outcome),
@@ -112,5 +115,7 @@ export const runFinishingBoot: FinishingBoot = async (boot) => {
       boot.onConsole(decoder.decode(bytes, { stream: true }));
     },
   );
-  return outcome.exitCode === 0 ? { ok: true, reason: "" } : { ok: false, reason: outcome.detail || outcome.reason };
+  return outcome.exitCode === 0
+    ? { ok: true, reason: "" }
+    : { ok: false, reason: outcome.detail || outcome.reason };
 };

@@ -1,0 +1,155 @@
+/** `shinken bench fork`: what a fork costs, and what the host's own means take in the same run. */
+import { readFileSync } from "node:fs";
+import { Bench } from "tinybench";
+import type { Golden, Sandbox, SandboxProvider } from "../src/sandbox/sandbox.js";
+import { baseline } from "./baseline.js";
+import { hostFacts, rounded, type Spread, spread } from "./statistics.js";
+
+export interface ForkBenchmark {
+  host: Record<string, unknown>;
+  golden_mib: number;
+  memory: {
+    soft: {
+      fork_us: Spread;
+      ready_ms: Spread;
+      bulk100_ms: number;
+      bulk1000: { ms: number; rss_mib: number; kib_per_child: number };
+      step_true_ms: Spread;
+      evaluate10_ms: Spread | null;
+      close_us: Spread;
+    };
+  };
+  baseline: { spawn_true_ms: Spread; fork2_us: Spread; copy_ms: Spread };
+}
+
+export interface ForkBenchmarkOptions {
+  provider: SandboxProvider & { hostFork(golden: Golden): { close(): Promise<void> } };
+  image?: string | undefined;
+  /** Grades a prepared machine with ten checks; left out, that line is null. */
+  evaluate10?:
+    | { prepare(sandbox: Sandbox): Promise<void>; evaluate(sandbox: Sandbox): Promise<void> }
+    | undefined;
+  /** Scales the number of samples; 1 is the default set. */
+  effort?: number | undefined;
+  onProgress?: ((line: string) => void) | undefined;
+}
+
+const MICROSECONDS = 1000;
+
+/** Runs `task` a fixed number of times and gives the samples in milliseconds. */
+async function sample(name: string, times: number, task: () => Promise<number>): Promise<number[]> {
+  const samples: number[] = [];
+  const bench = new Bench({ time: 0, iterations: times, warmup: false, throws: true });
+  // The parts that are not measured (closing, preparing) lie inside the task: it says itself how long the rest took.
+  bench.add(name, async () => {
+    const taken = await task();
+    samples.push(taken);
+    return { overriddenDuration: taken };
+  });
+  await bench.run();
+  return samples;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+function rssMiB(): number {
+  const match = /^VmRSS:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"));
+  return match === null ? process.memoryUsage.rss() / 1024 ** 2 : Number(match[1]) / 1024;
+}
+
+/** Forks `count` machines, all at once, until each is ready. */
+async function bulk(golden: Golden, count: number): Promise<{ ms: number; rssMiB: number; kib: number }> {
+  const before = rssMiB();
+  let machines: Sandbox[] = [];
+  const ms = await timed(async () => {
+    machines = await Promise.all(Array.from({ length: count }, () => golden.fork()));
+  });
+  const after = rssMiB();
+  const own = machines.reduce((sum, machine) => sum + machine.stats().privateBytes, 0);
+  await Promise.all(machines.map((machine) => machine.close()));
+  return { ms, rssMiB: Math.max(0, after - before), kib: own / 1024 / count };
+}
+
+/** Everything of the fork benchmark, in turn: our figures and the host's come from one run. */
+export async function benchFork(options: ForkBenchmarkOptions): Promise<ForkBenchmark> {
+  const { provider, evaluate10 } = options;
+  const times = (count: number): number => Math.max(3, Math.round(count * (options.effort ?? 1)));
+  const say = options.onProgress ?? ((): void => undefined);
+  const golden = await provider.imageGolden(options.image ?? "shell", { onProgress: say });
+  const goldenMiB = golden.memoryBytes / 1024 ** 2;
+  try {
+    // One fork and one command, so that no sample pays for what only a first one pays.
+    const first = await golden.fork();
+    await first.exec({ argv: ["true"] });
+    await first.close();
+
+    say("host fork");
+    const closes: number[] = [];
+    const forks = await sample("fork", times(1000), async () => {
+      const start = performance.now();
+      const machine = provider.hostFork(golden);
+      const taken = performance.now() - start;
+      await machine.close();
+      return taken;
+    });
+    say("ready");
+    const ready = await sample("ready", times(200), async () => {
+      let machine: Sandbox | undefined;
+      const taken = await timed(async () => {
+        machine = await golden.fork();
+      });
+      closes.push(await timed(() => machine?.close() ?? Promise.resolve()));
+      return taken;
+    });
+    say("spawn, fork(2), copy");
+    const spawns = await baseline("spawn", 0, times(100));
+    const fork2 = await baseline("fork", Math.round(goldenMiB), times(20));
+    const copies = await baseline("copy", Math.round(goldenMiB), times(5));
+    say("step with true");
+    const steps = await golden.fork();
+    const stepTrue = await sample("step", times(200), () => timed(() => steps.exec({ argv: ["true"] })));
+    await steps.close();
+    say("evaluate with ten checks");
+    const graded = evaluate10 === undefined ? null : await golden.fork();
+    let evaluations: number[] | null = null;
+    if (graded !== null && evaluate10 !== undefined) {
+      await evaluate10.prepare(graded);
+      await evaluate10.evaluate(graded);
+      evaluations = await sample("evaluate", times(50), () => timed(() => evaluate10.evaluate(graded)));
+      await graded.close();
+    }
+    say("100 and 1,000 forks");
+    const hundred = await bulk(golden, 100);
+    const thousand = await bulk(golden, 1000);
+    return {
+      host: hostFacts(),
+      golden_mib: rounded(goldenMiB),
+      memory: {
+        soft: {
+          fork_us: spread(forks.map((ms) => ms * MICROSECONDS)),
+          ready_ms: spread(ready),
+          bulk100_ms: rounded(hundred.ms),
+          bulk1000: {
+            ms: rounded(thousand.ms),
+            rss_mib: rounded(thousand.rssMiB),
+            kib_per_child: rounded(thousand.kib),
+          },
+          step_true_ms: spread(stepTrue),
+          evaluate10_ms: evaluations === null ? null : spread(evaluations),
+          close_us: spread(closes.map((ms) => ms * MICROSECONDS)),
+        },
+      },
+      baseline: {
+        spawn_true_ms: spread(spawns.map((ns) => ns / 1e6)),
+        fork2_us: spread(fork2.map((ns) => ns / 1e3)),
+        copy_ms: spread(copies.map((ns) => ns / 1e6)),
+      },
+    };
+  } finally {
+    golden.close();
+  }
+}
