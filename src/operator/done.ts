@@ -1,0 +1,4 @@
+import { type Operator, scriptedPlayer } from "./operator.js";
+
+/** Declares success without having done anything. It must score 0. */
+export const doneOperator: Operator = { name: "done", play: () => scriptedPlayer([[{ type: "done" }]]) };

@@ -1,0 +1,107 @@
+import type { Environment } from "../env/environment.js";
+import type { TaskVariant } from "../env/task/index.js";
+import { ShinkenError } from "../errors/index.js";
+import type { Operator } from "../operator/index.js";
+import type { Verdict } from "../verifiers/verdict.js";
+
+/** What plays need of a server: the TypeScript client has this shape. */
+export interface RolloutClient {
+  create(options: { task: string }): Promise<Environment>;
+  close(): Promise<void>;
+}
+
+/** What became of one replica. */
+export interface EpisodeOutcome {
+  task: string;
+  replica: number;
+  seed: number;
+  status: "graded" | "ungraded";
+  /** Null when ungraded. */
+  score: number | null;
+  passed: boolean | null;
+  /** Why it is ungraded. */
+  reason: string | null;
+  /** Ids of milestones that were paid. */
+  milestones: string[];
+  reward: number;
+  steps: number;
+  truncated: boolean;
+  verdict: Verdict | null;
+  /** Host milliseconds. */
+  readyMs: number | null;
+  resetMs: number;
+  stepMs: number[];
+  evaluateMs: number;
+}
+
+/** Steps after which a player that does not end is stopped, whatever the task says. */
+const stepsAtMost = 10_000;
+
+/** Plays one episode to its end and has it graded. Never rejects: what goes wrong is an ungraded outcome. */
+export async function playEpisode(
+  client: RolloutClient,
+  variant: TaskVariant,
+  operator: Operator,
+  replica: number,
+  seed: number,
+): Promise<EpisodeOutcome> {
+  const outcome: EpisodeOutcome = {
+    task: variant.task.id, replica, seed,
+    status: "ungraded", score: null, passed: null, reason: null,
+    milestones: [], reward: 0, steps: 0, truncated: false, verdict: null,
+    readyMs: null, resetMs: 0, stepMs: [], evaluateMs: 0,
+  };
+  let session: Environment | undefined;
+  try {
+    session = await client.create({ task: variant.task.id });
+    await play(session, variant, operator, outcome);
+  } catch (error) {
+    outcome.status = "ungraded";
+    outcome.score = null;
+    outcome.passed = null;
+    outcome.reason = error instanceof ShinkenError ? `${error.code}: ${error.message}` : String(error);
+  } finally {
+    // The outcome stands; a connection that is lost by now has closed the session anyway.
+    await session?.close().catch(() => undefined);
+  }
+  return outcome;
+}
+
+async function play(
+  session: Environment,
+  variant: TaskVariant,
+  operator: Operator,
+  outcome: EpisodeOutcome,
+): Promise<void> {
+  const reset = await timed(() => session.reset({ seed: outcome.seed, params: variant.params }));
+  outcome.resetMs = reset.ms;
+  const ready = reset.result.info["ready_ms"];
+  outcome.readyMs = typeof ready === "number" ? ready : null;
+  const player = operator.play(variant);
+  let actions = await player.next(reset.result);
+  while (actions !== null && outcome.steps < stepsAtMost) {
+    const sent = actions;
+    const { result, ms } = await timed(() => session.step(sent));
+    outcome.steps += 1;
+    outcome.stepMs.push(ms);
+    outcome.reward += result.reward;
+    const earned = result.info["earned"];
+    if (Array.isArray(earned)) outcome.milestones.push(...earned.filter((id) => !outcome.milestones.includes(id)));
+    outcome.truncated = result.truncated;
+    if (result.terminated || result.truncated) break;
+    actions = await player.next(result);
+  }
+  const { result: verdict, ms } = await timed(() => session.evaluate());
+  outcome.evaluateMs = ms;
+  outcome.verdict = verdict;
+  outcome.status = verdict.status;
+  outcome.score = verdict.score;
+  outcome.passed = verdict.passed;
+  outcome.reason = verdict.reason ?? null;
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
+  const began = performance.now();
+  const result = await work();
+  return { result, ms: performance.now() - began };
+}

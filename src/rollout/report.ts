@@ -1,0 +1,123 @@
+import type { TaskVariant } from "../env/task/index.js";
+import type { EpisodeOutcome } from "./episode.js";
+import { mean, passAtK, passHatK, quantile, wilson } from "./statistics.js";
+
+export interface TaskReport {
+  id: string;
+  version: string;
+  /** Graded replicas; all figures below are of these. */
+  n: number;
+  passed: number;
+  /** Replicas without a verdict, counted beside. */
+  ungraded: number;
+  /** Why, each reason once. */
+  ungraded_reasons: string[];
+  score_mean: number | null;
+  pass_at_1: number | null;
+  /** The chance that `k` replicas all pass; null if fewer than `k` were graded. */
+  pass_hat_k: number | null;
+  k: number;
+  /** Wilson's 95 % interval of pass@1. */
+  ci: [number, number];
+  milestones: { earned_mean: number | null; total: number };
+  steps_mean: number | null;
+  human_steps: number | null;
+}
+
+export interface Spread {
+  p50: number | null;
+  p99: number | null;
+}
+
+export interface EvaluationReport {
+  operator: string;
+  replicas: number;
+  seed: number;
+  /** Content hash of the task set. */
+  task_set: string | null;
+  tasks: TaskReport[];
+  /** Means over tasks, each task with the same weight. */
+  total: { tasks: number; n: number; passed: number; ungraded: number; score_mean: number | null; pass_at_1: number | null; pass_hat_k: number | null; k: number };
+  timing: {
+    seconds: number;
+    steps: number;
+    /** Steps of all episodes over the whole time, resets and grading included. */
+    steps_per_s: number;
+    ready_ms: Spread;
+    reset_ms: Spread;
+    step_ms: Spread;
+    evaluate_ms: Spread;
+  };
+  episodes: EpisodeOutcome[];
+}
+
+interface Played {
+  variants: readonly TaskVariant[];
+  outcomes: EpisodeOutcome[];
+  replicas: number;
+  seed: number;
+  operator: string;
+  digest: string | null;
+  seconds: number;
+}
+
+/** Sums up what was played. */
+export function report(played: Played): EvaluationReport {
+  const { outcomes, replicas: k } = played;
+  const tasks = played.variants.map((variant) => taskReport(variant, outcomes, k));
+  const defined = (values: (number | null)[]) => mean(values.filter((value) => value !== null));
+  const spread = (values: number[]): Spread => ({ p50: quantile(values, 0.5), p99: quantile(values, 0.99) });
+  const steps = outcomes.reduce((sum, outcome) => sum + outcome.steps, 0);
+  return {
+    operator: played.operator,
+    replicas: k,
+    seed: played.seed,
+    task_set: played.digest,
+    tasks,
+    total: {
+      tasks: tasks.length,
+      n: tasks.reduce((sum, task) => sum + task.n, 0),
+      passed: tasks.reduce((sum, task) => sum + task.passed, 0),
+      ungraded: tasks.reduce((sum, task) => sum + task.ungraded, 0),
+      score_mean: defined(tasks.map((task) => task.score_mean)),
+      pass_at_1: defined(tasks.map((task) => task.pass_at_1)),
+      pass_hat_k: defined(tasks.map((task) => task.pass_hat_k)),
+      k,
+    },
+    timing: {
+      seconds: played.seconds,
+      steps,
+      steps_per_s: played.seconds > 0 ? steps / played.seconds : 0,
+      ready_ms: spread(outcomes.map(({ readyMs }) => readyMs).filter((ms) => ms !== null)),
+      reset_ms: spread(outcomes.filter(({ resetMs }) => resetMs > 0).map(({ resetMs }) => resetMs)),
+      step_ms: spread(outcomes.flatMap(({ stepMs }) => stepMs)),
+      evaluate_ms: spread(outcomes.filter(({ evaluateMs }) => evaluateMs > 0).map(({ evaluateMs }) => evaluateMs)),
+    },
+    episodes: outcomes,
+  };
+}
+
+function taskReport(variant: TaskVariant, outcomes: readonly EpisodeOutcome[], k: number): TaskReport {
+  const { id, version, human } = variant.task;
+  const mine = outcomes.filter(({ task }) => task === id);
+  const graded = mine.filter(({ status }) => status === "graded");
+  const n = graded.length;
+  const passed = graded.filter((outcome) => outcome.passed === true).length;
+  const reasons = mine.filter(({ status }) => status === "ungraded").map(({ reason }) => reason ?? "no reason was given");
+  return {
+    id,
+    version,
+    n,
+    passed,
+    ungraded: mine.length - n,
+    ungraded_reasons: [...new Set(reasons)],
+    score_mean: mean(graded.map(({ score }) => score ?? 0)),
+    pass_at_1: passAtK(n, passed, 1),
+    pass_hat_k: passHatK(n, passed, k),
+    k,
+    ci: wilson(n, passed),
+    milestones: { earned_mean: mean(graded.map(({ milestones }) => milestones.length)), total: variant.graph.milestones.length },
+    steps_mean: mean(graded.map(({ steps }) => steps)),
+    human_steps: human?.steps ?? null,
+  };
+}
