@@ -1,0 +1,119 @@
+#include "agent/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/limits.h"
+
+#define CGROUP_ROOT "/sys/fs/cgroup"
+
+static int base_fd[PORTS] = {-1, -1};
+static int leaf_fd[PORTS][STREAMS_MAX];
+static int background_fd[PORTS] = {-1, -1};
+static int freeze_fd = -1, events_fd = -1, memory_events_fd = -1;
+static bool controllers;
+
+static int write_text(int folder, const char* name, const char* text) {
+  int fd = openat(folder, name, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  int error = write(fd, text, strlen(text)) < 0 ? errno : 0;
+  close(fd);
+  return error;
+}
+
+static int folder(int parent, const char* name) {
+  if (mkdirat(parent, name, 0755) != 0 && errno != EEXIST) return -1;
+  return openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+void cgroup_setup(void) {
+#ifndef HOST_TEST
+  int root = open(CGROUP_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (root < 0) return;
+  controllers = write_text(root, "cgroup.subtree_control", "+memory +pids") == 0;
+  static const char* const names[PORTS] = {"workload", "grader"};
+  for (int port = 0; port < PORTS; port++) {
+    base_fd[port] = folder(root, names[port]);
+    if (base_fd[port] >= 0) background_fd[port] = folder(base_fd[port], "background");
+  }
+  close(root);
+  if (base_fd[0] < 0) return;
+  freeze_fd = openat(base_fd[0], "cgroup.freeze", O_WRONLY | O_CLOEXEC);
+  events_fd = openat(base_fd[0], "cgroup.events", O_RDONLY | O_CLOEXEC);
+  memory_events_fd = openat(base_fd[0], "memory.events", O_RDONLY | O_CLOEXEC);
+#endif
+}
+
+bool cgroup_controllers(void) {
+  return controllers;
+}
+
+int cgroup_leaf(int port, int slot) {
+  if (base_fd[port] < 0) return -1;
+  int* leaf = &leaf_fd[port][slot];
+  if (*leaf <= 0) {
+    char name[16];
+    snprintf(name, sizeof name, "x%d", slot);
+    *leaf = folder(base_fd[port], name);
+  }
+  return *leaf;
+}
+
+void cgroup_kill(int leaf) {
+  if (leaf >= 0) write_text(leaf, "cgroup.kill", "1");
+}
+
+void cgroup_leave_behind(int port, int leaf) {
+  if (leaf < 0 || background_fd[port] < 0) return;
+  char pids[4096];
+  // A few rounds: what is listed may fork before it is moved.
+  for (int round = 0; round < 8; round++) {
+    int fd = openat(leaf, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    ssize_t got = read(fd, pids, sizeof pids - 1);
+    close(fd);
+    if (got <= 0) return;
+    pids[got] = 0;
+    char* save = NULL;
+    for (char* pid = strtok_r(pids, "\n", &save); pid != NULL; pid = strtok_r(NULL, "\n", &save))
+      write_text(background_fd[port], "cgroup.procs", pid);
+  }
+}
+
+/// The number after `key` in a flat-keyed cgroup file, or -1.
+static int64_t keyed(int fd, const char* key) {
+  char text[512];
+  if (fd < 0) return -1;
+  ssize_t got = pread(fd, text, sizeof text - 1, 0);
+  if (got <= 0) return -1;
+  text[got] = 0;
+  size_t length = strlen(key);
+  for (char* line = text; line != NULL; line = strchr(line, '\n')) {
+    if (*line == '\n') line++;
+    if (strncmp(line, key, length) == 0 && line[length] == ' ') return strtoll(line + length + 1, NULL, 10);
+  }
+  return -1;
+}
+
+int64_t cgroup_oom_kills(void) {
+  return keyed(memory_events_fd, "oom_kill");
+}
+
+int cgroup_freeze(bool frozen) {
+  if (freeze_fd < 0) return ENOSYS;
+  return pwrite(freeze_fd, frozen ? "1" : "0", 1, 0) == 1 ? 0 : errno;
+}
+
+int cgroup_is_frozen(void) {
+  int64_t value = keyed(events_fd, "frozen");
+  return value < 0 ? -ENOSYS : value != 0;
+}
+
+int cgroup_events_fd(void) {
+  return events_fd;
+}
