@@ -79,9 +79,10 @@ export function sqliteInPool(job: SqliteJob, signal?: AbortSignal): Promise<Sqli
   return run<SqliteResult>({ do: "sqlite", job }, signal);
 }
 
-/** Starts a thread ahead of the first verdict, so that no session waits for it. */
+/** Starts the threads and their SQLite ahead of the first verdict, so that no session waits for them. */
 export async function warmPool(): Promise<void> {
-  await parseInPool(new Uint8Array(), { kind: "text" }, "nothing");
+  const job: SqliteJob = { database: new Uint8Array(), log: null, journal: null, sql: "SELECT 1" };
+  await Promise.all(Array.from({ length: MAX_THREADS }, () => sqliteInPool(job)));
 }
 
 /** Counts for metrics and tests. */

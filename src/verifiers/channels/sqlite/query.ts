@@ -31,25 +31,57 @@ export interface SqliteResult {
   rows: Cell[][];
 }
 
-const require = createRequire(import.meta.url);
-let compiled: Promise<WebAssembly.Module> | undefined;
+/** Integers as bigint: the default turns large ones into the nearest double. */
+const EXACT = { useBigInt: true } as const;
+interface ExactStatement {
+  get(params: null, config: typeof EXACT): unknown[];
+}
 
-type Instantiate = (imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => void) => object;
+const require = createRequire(import.meta.url);
+
+/** The parts of the WebAssembly interface that are used; Node's types leave it to the browser's. */
+interface Wasm {
+  compile(bytes: Uint8Array): Promise<object>;
+  instantiate(module: object, imports: object): Promise<object>;
+}
+const wasm = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly;
+let compiled: Promise<object> | undefined;
+
+type Instantiate = (imports: object, done: (instance: object) => void) => object;
 type Initialise = (options: { instantiateWasm: Instantiate }) => Promise<SqlJsStatic>;
 
 /** An engine that no other database has touched; only the compiled code is shared. */
 async function freshEngine(): Promise<SqlJsStatic> {
   const path = require.resolve("sql.js");
-  compiled ??= WebAssembly.compile(readFileSync(path.replace(/\.js$/, ".wasm")));
+  compiled ??= wasm.compile(readFileSync(path.replace(/\.js$/, ".wasm")));
   const module = await compiled;
   // The package keeps one engine for each time its module is loaded.
   delete require.cache[path];
   const initialise = require(path) as Initialise;
   return initialise({
     instantiateWasm: (imports, done) => {
-      void WebAssembly.instantiate(module, imports).then(done);
+      void wasm.instantiate(module, imports).then(done);
       return {};
     },
+  });
+}
+
+/** An engine made while the thread had nothing to do: making one costs more than most queries. */
+let spare: Promise<SqlJsStatic> | undefined;
+
+function takeEngine(): Promise<SqlJsStatic> {
+  const taken = spare ?? freshEngine();
+  spare = undefined;
+  return taken;
+}
+
+/** Makes the next engine once the reply to this job is on its way. A failure shows at the next job. */
+function makeSpare(): void {
+  setImmediate(() => {
+    spare ??= freshEngine();
+    spare.catch(() => {
+      spare = undefined;
+    });
   });
 }
 
@@ -57,7 +89,7 @@ async function freshEngine(): Promise<SqlJsStatic> {
 export async function querySqlite(job: SqliteJob): Promise<SqliteResult> {
   const settled = job.journal === null ? job.database : rollBack(job.database, job.journal);
   const image = applyLog(settled, job.log ?? new Uint8Array(), DATABASE_LIMIT);
-  const engine = await freshEngine();
+  const engine = await takeEngine();
   let database: Database | undefined;
   try {
     database = new engine.Database(image);
@@ -68,6 +100,7 @@ export async function querySqlite(job: SqliteJob): Promise<SqliteResult> {
     throw new ContentFault(`SQLite: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
     closeQuietly(database);
+    makeSpare();
   }
 }
 
@@ -95,7 +128,7 @@ function readAll(statement: Statement, bind: SqliteJob["bind"]): SqliteResult {
   let size = 0;
   while (statement.step()) {
     if (rows.length >= ROW_LIMIT) throw new ContentFault(`the query returns more than ${ROW_LIMIT} rows`);
-    const row = statement.get(null, { useBigInt: true }).map(cellOf);
+    const row = (statement as unknown as ExactStatement).get(null, EXACT).map(cellOf);
     size += row.reduce<number>((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);
     if (size > RESULT_LIMIT) throw new ContentFault(`the query returns more than ${RESULT_LIMIT} characters`);
     rows.push(row);

@@ -21,16 +21,12 @@ const DATABASE_HEADER = 100;
 
 /** Adds words to the log's running checksum; the byte order of the words is the log's own. */
 class Checksum {
-  private a: number;
-  private b: number;
+  private readonly littleEndian: boolean;
+  private a = 0;
+  private b = 0;
 
-  constructor(
-    private readonly littleEndian: boolean,
-    a = 0,
-    b = 0,
-  ) {
-    this.a = a;
-    this.b = b;
+  constructor(littleEndian: boolean) {
+    this.littleEndian = littleEndian;
   }
 
   add(view: DataView, from: number, length: number): void {
@@ -73,7 +69,8 @@ function committed(log: Uint8Array, pageSize: number): Commit | null {
   if (!checksum.matches(view, 24)) return null;
   const salts = [view.getUint32(16), view.getUint32(20)];
   const open = new Map<number, number>();
-  let last: Commit | null = null;
+  const pages = new Map<number, number>();
+  let committedSize = 0;
   for (let at = HEADER; at + FRAME_HEADER + pageSize <= log.length; at += FRAME_HEADER + pageSize) {
     const page = view.getUint32(at);
     if (page === 0 || view.getUint32(at + 8) !== salts[0] || view.getUint32(at + 12) !== salts[1]) break;
@@ -83,10 +80,11 @@ function committed(log: Uint8Array, pageSize: number): Commit | null {
     open.set(page, at + FRAME_HEADER);
     const size = view.getUint32(at + 4);
     if (size === 0) continue;
-    last = { pages: new Map([...(last?.pages ?? []), ...open]), size };
+    for (const [number, offset] of open) pages.set(number, offset);
     open.clear();
+    committedSize = size;
   }
-  return last;
+  return committedSize === 0 ? null : { pages, size: committedSize };
 }
 
 /**
@@ -96,7 +94,7 @@ function committed(log: Uint8Array, pageSize: number): Commit | null {
  * Throws `ContentFault` where the log claims more than that.
  */
 export function applyLog(database: Uint8Array, log: Uint8Array, limit: number): Uint8Array {
-  let result = database.slice();
+  let result: Uint8Array = database.slice();
   if (log.length >= HEADER) {
     const view = new DataView(log.buffer, log.byteOffset, log.byteLength);
     const magic = view.getUint32(0);

@@ -1,0 +1,48 @@
+/** Databases of the machine: copied out of the grading fork with their log, queried on the host. */
+import { sqliteInPool } from "../../pool.js";
+import { type Answer, type Cell, ContentFault } from "../../value.js";
+import type { ReadChannel } from "../channel.js";
+import type { SqliteQuery } from "../schema.js";
+import { DATABASE_LIMIT, type SqliteResult } from "./query.js";
+
+export const readSqlite: ReadChannel<SqliteQuery> = async (query, context) => {
+  const view = await context.view();
+  const found = await view.resolve(query.path);
+  if (found === null) return { absent: `there is nothing at ${query.path}` };
+  // SQLite names its side files after the path that links lead to.
+  const [database, log, journal] = await Promise.all([
+    view.read(found.path, DATABASE_LIMIT),
+    view.read(`${found.path}-wal`, DATABASE_LIMIT),
+    view.read(`${found.path}-journal`, DATABASE_LIMIT),
+  ]);
+  if (database === null) return { absent: `there is nothing at ${query.path}` };
+  const result = await sqliteInPool(
+    { database, log, journal, sql: query.sql, bind: query.bind },
+    context.signal,
+  );
+  return shape(result, query.kind);
+};
+
+function shape(result: SqliteResult, kind: SqliteQuery["kind"]): Answer {
+  if (kind === "table") return { type: "table", ...result };
+  if (result.columns.length !== 1)
+    throw new ContentFault(`the query returns ${result.columns.length} columns instead of 1`);
+  const cells = result.rows.map((row) => row[0] as Cell);
+  if (kind === "column") return { type: "list", value: cells.map(listItem) };
+  if (cells.length > 1) throw new ContentFault(`the query returns ${cells.length} rows instead of 1`);
+  const cell = cells[0];
+  if (cell === undefined) return { absent: "the query returns no row" };
+  if (kind === "number" && typeof cell === "number") return { type: "number", value: cell };
+  if (kind === "text" && typeof cell === "string") return { type: "text", value: cell };
+  throw new ContentFault(`the query returns ${typeOf(cell)}, not a ${kind}`);
+}
+
+function listItem(cell: Cell): string | number {
+  if (typeof cell === "string" || typeof cell === "number") return cell;
+  throw new ContentFault(`a column holds ${typeOf(cell)}, which is no list item`);
+}
+
+function typeOf(cell: Cell): string {
+  if (cell === null) return "NULL";
+  return typeof cell === "object" ? "bytes" : typeof cell === "string" ? "text" : "a number";
+}

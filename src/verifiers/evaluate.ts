@@ -1,0 +1,254 @@
+/** Evaluating a graph: every check once, combinations after `docs/verifiers.md`, forks closed whatever happens. */
+import { ShinkenError } from "../errors/index.js";
+import type { Sandbox } from "../sandbox/sandbox.js";
+import { sha256 } from "./canonical.js";
+import type { EpisodeFacts } from "./channels/channel.js";
+import { CheckRun, type CheckSources, type Finding } from "./check.js";
+import {
+  type Child,
+  combineAll,
+  combineAny,
+  combineNot,
+  combineSequence,
+  combineWeighted,
+  isPass,
+  type Outcome,
+  reaches,
+} from "./combine.js";
+import { Forks } from "./forks.js";
+import type { LoadedGraph, Milestone } from "./graph.js";
+import { type CheckNode, childrenOf, combinationKind, type GraphNode, isCheck } from "./schema.js";
+import type { CheckResult, Verdict } from "./verdict.js";
+
+export interface GradeContext {
+  /**
+   * Makes a grading fork of the session's machine: workload frozen, `verify.prepare` done. The evaluation closes what it
+   * took. A rejection leaves the checks that need a machine ungraded.
+   */
+  fork(): Promise<Sandbox>;
+  episode: EpisodeFacts;
+  /** Reads a grading asset; `TaskVariant.readAsset`. Unsaid: there are none. */
+  readAsset?: ((path: string) => Promise<Uint8Array>) | undefined;
+  /** Called with each check's result as soon as it is known, in graph order. */
+  onCheck?: ((result: CheckResult) => void) | undefined;
+  /** Ends the evaluation; it rejects with `cancelled`. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface MilestoneReport {
+  /** Results of the checks that were evaluated, in graph order. */
+  results: CheckResult[];
+  /** Milestones that hold now and were not earned before. */
+  earned: Milestone[];
+  /** Revocable milestones that were earned and no longer hold. An ungraded one is kept. */
+  lost: Milestone[];
+}
+
+/**
+ * Grades a machine's state. Rejects only with `cancelled`; everything else that goes wrong is an `ungraded` verdict with a
+ * reason. The same state gives the same verdict, times aside.
+ */
+export async function evaluateGraph(loaded: LoadedGraph, context: GradeContext): Promise<Verdict> {
+  return withEvaluation(loaded, context, loaded.checks, new Set(), async (evaluation) => {
+    for (const check of loaded.checks) await evaluation.outcome(check);
+    const outcome = await evaluation.outcome(loaded.root);
+    const common = {
+      task: loaded.task,
+      taskVersion: loaded.taskVersion,
+      verifierVersion: loaded.verifierVersion,
+      checks: evaluation.results(),
+    };
+    if (outcome.kind === "ungraded") {
+      return { ...common, status: "ungraded", score: null, passed: null, reason: outcome.reason };
+    }
+    const score = outcome.kind === "scored" ? outcome.score : 0;
+    return { ...common, status: "graded", score, passed: reaches(score, loaded.threshold) };
+  });
+}
+
+/**
+ * Evaluates the milestones that are not yet earned, those that can be lost again, and what they need. `earned` holds the
+ * ids of milestones earned so far; one that is earned for good satisfies whoever needs it.
+ */
+export async function evaluateMilestones(
+  loaded: LoadedGraph,
+  context: GradeContext,
+  earned: ReadonlySet<string> = new Set(),
+): Promise<MilestoneReport> {
+  const asked = loaded.milestones.filter(({ id, revocable }) => revocable || !earned.has(id));
+  if (asked.length === 0) return { results: [], earned: [], lost: [] };
+  const wanted = new Set(asked.map(({ id }) => id));
+  const kept = new Set(
+    loaded.milestones.filter(({ id }) => earned.has(id) && !wanted.has(id)).map(({ id }) => id),
+  );
+  const checks = loaded.checks.filter(({ id }) => wanted.has(id));
+  return withEvaluation(loaded, context, checks, kept, async (evaluation) => {
+    for (const check of checks) await evaluation.outcome(check);
+    const results = evaluation.results();
+    const statusOf = new Map(results.map(({ id, status }) => [id, status]));
+    return {
+      results,
+      earned: asked.filter(({ id }) => !earned.has(id) && statusOf.get(id) === "passed"),
+      lost: asked.filter(
+        ({ id }) => earned.has(id) && ["failed", "skipped"].includes(statusOf.get(id) ?? ""),
+      ),
+    };
+  });
+}
+
+async function withEvaluation<T>(
+  loaded: LoadedGraph,
+  context: GradeContext,
+  checks: readonly CheckNode[],
+  kept: ReadonlySet<string>,
+  work: (evaluation: Evaluation) => Promise<T>,
+): Promise<T> {
+  refuseCancelled(context.signal);
+  const forks = new Forks(() => context.fork());
+  try {
+    const result = await work(new Evaluation(loaded, context, forks, checks, kept));
+    refuseCancelled(context.signal);
+    return result;
+  } finally {
+    await forks.closeAll();
+  }
+}
+
+function refuseCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true)
+    throw new ShinkenError("cancelled", "the evaluation was cancelled", { cause: signal.reason });
+}
+
+class Evaluation {
+  private readonly loaded: LoadedGraph;
+  private readonly context: GradeContext;
+  /** Milestones that are taken as passed without asking. */
+  private readonly kept: ReadonlySet<string>;
+  private readonly runs = new Map<string, CheckRun>();
+  private readonly outcomes = new Map<GraphNode, Promise<Outcome>>();
+  private readonly found = new Map<string, CheckResult>();
+  private readonly sources: CheckSources;
+
+  constructor(
+    loaded: LoadedGraph,
+    context: GradeContext,
+    forks: Forks,
+    checks: readonly CheckNode[],
+    kept: ReadonlySet<string>,
+  ) {
+    this.loaded = loaded;
+    this.context = context;
+    this.kept = kept;
+    this.sources = {
+      forks,
+      episode: context.episode,
+      readAsset: context.readAsset ?? noAssets,
+      assetFolder: `/run/shinken-grader-${sha256(`assets ${loaded.verifierVersion}`).slice(0, 32)}`,
+      signal: context.signal,
+    };
+    for (const check of checks) this.run(check).prefetch();
+  }
+
+  /** Results of the checks evaluated so far, in graph order. */
+  results(): CheckResult[] {
+    return this.loaded.checks.flatMap(({ id }) => this.found.get(id) ?? []);
+  }
+
+  outcome(node: GraphNode): Promise<Outcome> {
+    const known = this.outcomes.get(node);
+    if (known !== undefined) return known;
+    const made = this.work(node);
+    this.outcomes.set(node, made);
+    return made;
+  }
+
+  private run(check: CheckNode): CheckRun {
+    let run = this.runs.get(check.id);
+    if (run === undefined) {
+      run = new CheckRun(check, this.sources);
+      this.runs.set(check.id, run);
+    }
+    return run;
+  }
+
+  private async work(node: GraphNode): Promise<Outcome> {
+    if (isCheck(node) && this.kept.has(node.id)) return { kind: "scored", score: 1 };
+    const start = performance.now();
+    const unmet = await this.unmetNeed(node);
+    if (isCheck(node)) {
+      const finding = unmet === undefined ? await this.run(node).evaluate() : unmet;
+      return this.record(node, finding, performance.now() - start);
+    }
+    return unmet ?? this.combine(node);
+  }
+
+  /** The outcome of a node that needs what did not pass. */
+  private async unmetNeed(node: GraphNode): Promise<Outcome | undefined> {
+    for (const id of node.needs) {
+      const needed = this.loaded.nodes.get(id);
+      if (needed === undefined) throw new Error(`proved graph names the unknown node ${id}`);
+      const outcome = await this.outcome(needed);
+      if (outcome.kind === "ungraded")
+        return { kind: "ungraded", reason: `needs ${id}, which is ungraded: ${outcome.reason}` };
+      if (!isPass(outcome, needed.threshold))
+        return { kind: "skipped", reason: `needs ${id}, which did not pass` };
+    }
+    return undefined;
+  }
+
+  private async combine(node: GraphNode): Promise<Outcome> {
+    const children: Child[] = [];
+    for (const child of childrenOf(node)) {
+      children.push({ outcome: await this.outcome(child), weight: child.weight, threshold: child.threshold });
+    }
+    if (isCheck(node)) throw new Error("a check combines nothing");
+    switch (combinationKind(node)) {
+      case "all":
+        return combineAll(children);
+      case "any":
+        return combineAny(children);
+      case "weighted":
+        return combineWeighted(children);
+      case "sequence":
+        return combineSequence(children);
+      case "not":
+        return combineNot((children[0] as Child).outcome);
+    }
+  }
+
+  private record(check: CheckNode, finding: Finding | Outcome, ms: number): Outcome {
+    const { outcome, evidence } = asOutcome(check.id, finding);
+    const result: CheckResult = {
+      id: check.id,
+      status: statusOf(outcome, check.threshold),
+      score: outcome.kind === "scored" ? outcome.score : null,
+      weight: check.weight,
+      evidence,
+      ms,
+    };
+    this.found.set(check.id, result);
+    if (this.context.signal?.aborted !== true) this.context.onCheck?.(result);
+    return outcome;
+  }
+}
+
+function asOutcome(id: string, finding: Finding | Outcome): { outcome: Outcome; evidence: string } {
+  if ("kind" in finding)
+    return { outcome: finding, evidence: finding.kind === "scored" ? "" : finding.reason };
+  if ("ungraded" in finding) {
+    return {
+      outcome: { kind: "ungraded", reason: `${id}: ${finding.ungraded}` },
+      evidence: finding.ungraded,
+    };
+  }
+  return { outcome: { kind: "scored", score: finding.score }, evidence: finding.evidence };
+}
+
+function statusOf(outcome: Outcome, threshold: number): CheckResult["status"] {
+  if (outcome.kind !== "scored") return outcome.kind;
+  return reaches(outcome.score, threshold) ? "passed" : "failed";
+}
+
+function noAssets(path: string): Promise<Uint8Array> {
+  return Promise.reject(new ShinkenError("grader_error", `there is no asset "${path}"`));
+}

@@ -1,0 +1,14 @@
+/** The door of the verifier room. */
+export type { EpisodeFacts } from "./channels/channel.js";
+export { type ChannelName, channelNames } from "./channels/schema.js";
+export { evaluateGraph, evaluateMilestones, type GradeContext, type MilestoneReport } from "./evaluate.js";
+export {
+  type LoadedGraph,
+  type LoadGraphOptions,
+  loadGraph,
+  type Milestone,
+  verifierVersionOf,
+} from "./graph.js";
+export { closePool, poolStats, warmPool } from "./pool.js";
+export { type GraphNode, graphNode } from "./schema.js";
+export type { CheckResult, Verdict } from "./verdict.js";

@@ -1,0 +1,136 @@
+/**
+ * One grading fork as the checks of one verdict see it. Its workload is frozen, so what was read once is true for
+ * all of them: a path is examined once, a file and a database are copied once, processes are listed once.
+ */
+import { posix } from "node:path";
+import { ShinkenError } from "../errors/index.js";
+import type { FileStat, ProcessInfo, Sandbox } from "../sandbox/sandbox.js";
+import { ContentFault } from "./value.js";
+
+/** Links followed at the end of a path before it counts as a circle. */
+const MAX_LINKS = 16;
+/** Entries of one folder. */
+const LIST_LIMIT = 10_000;
+/** Bytes of a file that a check reads unless it says otherwise. */
+export const DEFAULT_READ_LIMIT = 16 * 1024 * 1024;
+
+export interface Resolved {
+  path: string;
+  stat: FileStat;
+}
+
+export class MachineView {
+  readonly sandbox: Sandbox;
+  private readonly stats = new Map<string, Promise<FileStat | null>>();
+  private readonly files = new Map<string, { limit: number; bytes: Promise<Uint8Array | null> }>();
+  private readonly lists = new Map<string, Promise<FileStat[]>>();
+  private readonly hashes = new Map<string, Promise<string>>();
+  private processList: Promise<ProcessInfo[]> | undefined;
+  private outstanding = 0;
+
+  constructor(sandbox: Sandbox) {
+    this.sandbox = sandbox;
+  }
+
+  /** Calls that the machine has not answered yet. */
+  get busy(): boolean {
+    return this.outstanding > 0;
+  }
+
+  /** Makes a call of the machine and keeps count of it. */
+  async call<T>(action: (sandbox: Sandbox) => Promise<T>): Promise<T> {
+    this.outstanding++;
+    try {
+      return await action(this.sandbox);
+    } finally {
+      this.outstanding--;
+    }
+  }
+
+  /** What lies at a path itself (a final link is not followed), or null. */
+  stat(path: string): Promise<FileStat | null> {
+    return memo(this.stats, path, () =>
+      this.call((sandbox) => orAbsent(path, () => sandbox.statIfExists(path))),
+    );
+  }
+
+  /** What a path leads to once final links are followed, or null. Throws `ContentFault` for a circle. */
+  async resolve(path: string): Promise<Resolved | null> {
+    let current = path;
+    for (let hops = 0; hops <= MAX_LINKS; hops++) {
+      const stat = await this.stat(current);
+      if (stat === null) return null;
+      if (stat.type !== "symlink") return { path: current, stat };
+      if (stat.target === undefined) throw new ContentFault(`${current} is a link without a target`);
+      current = posix.resolve(posix.dirname(current), stat.target);
+    }
+    throw new ContentFault(`${path}: more than ${MAX_LINKS} links`);
+  }
+
+  /**
+   * A regular file's whole content, or null where nothing is. Anything else (a pipe would block) and a file larger than
+   * `limit` bytes is a `ContentFault`.
+   */
+  async read(path: string, limit: number = DEFAULT_READ_LIMIT): Promise<Uint8Array | null> {
+    const found = await this.resolve(path);
+    if (found === null) return null;
+    if (found.stat.type !== "file") throw new ContentFault(`${path} is a ${found.stat.type}, not a file`);
+    if (found.stat.size > limit) throw tooLarge(path, limit);
+    const bytes = await this.readOnce(found.path, limit);
+    // Files of /proc say that they are empty; only the bytes tell.
+    if (bytes !== null && bytes.length > limit) throw tooLarge(path, limit);
+    return bytes;
+  }
+
+  private readOnce(path: string, limit: number): Promise<Uint8Array | null> {
+    const known = this.files.get(path);
+    if (known !== undefined && known.limit >= limit) return known.bytes;
+    const bytes = this.call((sandbox) => orAbsent(path, () => sandbox.readFile(path, { limit: limit + 1 })));
+    this.files.set(path, { limit, bytes });
+    return bytes;
+  }
+
+  /** Entries of a folder, sorted by name. Throws `ContentFault` for one with more than 10,000. */
+  list(path: string): Promise<FileStat[]> {
+    return memo(this.lists, path, async () => {
+      const entries = await this.call((sandbox) => sandbox.list(path, LIST_LIMIT));
+      if (entries.length >= LIST_LIMIT) throw new ContentFault(`${path} holds ${LIST_LIMIT} entries or more`);
+      return entries;
+    });
+  }
+
+  /** SHA-256 of a regular file, computed in the machine. */
+  hash(path: string): Promise<string> {
+    return memo(this.hashes, path, () => this.call((sandbox) => sandbox.hash(path)));
+  }
+
+  processes(): Promise<ProcessInfo[]> {
+    this.processList ??= this.call((sandbox) => sandbox.processes());
+    return this.processList;
+  }
+}
+
+function tooLarge(path: string, limit: number): ContentFault {
+  return new ContentFault(`${path} is larger than ${limit} bytes`);
+}
+
+function memo<T>(cache: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  cache.set(key, made);
+  return made;
+}
+
+/** Nothing at the path, or a file where a folder should be, is an answer; a circle of links is the content's fault. */
+async function orAbsent<T>(path: string, read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ShinkenError) || error.code !== "guest_error") throw error;
+    if (/\b(ENOENT|ENOTDIR)\b/.test(error.message)) return null;
+    if (/\b(ELOOP|ENAMETOOLONG|EISDIR|EINVAL)\b/.test(error.message))
+      throw new ContentFault(`${path}: ${error.message}`);
+    throw error;
+  }
+}
