@@ -8,30 +8,17 @@
 #include <vector>
 
 #include "monitor/base/types.h"
+#include "monitor/devices/frame.h"
 
 namespace shinken {
 
 /// Ports of the virtio console, found in the guest by name: `org.shinken.agent` and `org.shinken.grader`.
 enum class Port : u8 { kAgent = 1, kGrader = 2 };
 
-inline constexpr u32 kMaxFramePayload = 64 * 1024;
-inline constexpr u32 kFrameHeaderBytes = 16;
-inline constexpr u8 kFrameFinal = 1;  // flags bit 0: the last frame of its stream from this side
 /// Bytes for the guest that may wait in the monitor, per port; `post_input` refuses more.
 inline constexpr u64 kMaxPendingInput = 16 * 1024 * 1024;
 /// A machine that has answered runs on to its next WFI, at most this many instructions, and parks.
 inline constexpr u64 kDefaultParkBudget = 2'000'000;
-
-/// Header of an agent frame, little-endian on the wire (docs/agent-protocol.md). The monitor reads it to find
-/// frame borders and the end of a stream, and looks at nothing else.
-struct FrameHeader {
-  u32 length;  // payload bytes, at most kMaxFramePayload
-  u32 stream;
-  u8 kind;  // 1 request, 2 reply, 3 data, 4 event, 5 control
-  u8 flags;
-  u16 op;
-  u32 credit;
-};
 
 struct Frame {
   Port port;
@@ -84,11 +71,13 @@ enum class StopReason : u8 {
   kIdle,              // WFI, and nothing can ever happen any more
   kInstructionLimit,  // max_instructions reached, exactly
   kGuestTimeLimit,    // max_guest_ticks reached, exactly
-  kShutdown,          // SBI system reset, reason none
+  kShutdown,          // SBI system reset: shutdown, reason none
+  kReboot,            // SBI system reset: reboot, reason none; a panic under `panic=-1` ends here
   kFailure,           // SBI system reset, reason system failure (a panic)
   kCancelled,         // `cancel()`; `instret` says where
   kProtocol,          // the guest wrote bytes that are no frame; the port is dead
   kOutputLimit,       // more output than max_collected_bytes
+  kHostMemory,        // the host refused memory in mid-run; the machine can only be closed
 };
 
 /// Stable lower-case name, e.g. "instruction_limit".

@@ -10,13 +10,14 @@ class PageObserver {
  public:
   virtual ~PageObserver() = default;
   /// `page` is about to be handed out for writing, and either it is watched or its host address changes
-  /// (`moved`, a copy-on-write). Called before `page_for_write` returns; the observer drops every pointer into the
-  /// page and every block or translation made from it. The watch is cleared by the caller after this returns.
+  /// (`moved`, a copy-on-write). Called before `page_for_write` returns; the observer drops every pointer
+  /// into the page and every block or translation made from it. The watch is cleared by the caller after this
+  /// returns.
   virtual void on_page_write(u64 page, bool moved) = 0;
 };
 
-/// RAM of one machine. Pages are numbered from 0 at `kRamBase`. Not thread-safe: one machine runs on one thread at
-/// a time.
+/// RAM of one machine. Pages are numbered from 0 at `kRamBase`. Not thread-safe: one machine runs on one
+/// thread at a time.
 class GuestMemory {
  public:
   virtual ~GuestMemory() = default;
@@ -33,8 +34,9 @@ class GuestMemory {
   virtual const u8* page_for_read(u64 page) = 0;
   /// Host address of a page that is private to this memory, copied first if it was shared. Marks it dirty.
   virtual u8* page_for_write(u64 page) = 0;
-  /// True if the page's host bytes are owned by a golden (immutable, shared by its descendants): decoded blocks of
-  /// such a page may come from, or be looked up in, the golden's shared cache keyed by its host address.
+  /// True if the page's host bytes are owned by a golden (immutable, shared by its descendants): decoded
+  /// blocks of such a page may come from, or be looked up in, the golden's shared cache keyed by its host
+  /// address.
   virtual bool is_shared(u64 page) const = 0;
 
   /// Ask that the next `page_for_write(page)` call the observer. Idempotent.

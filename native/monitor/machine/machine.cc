@@ -1,0 +1,200 @@
+#include "monitor/machine/machine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "monitor/base/file.h"
+#include "monitor/machine/hart_state_io.h"
+#include "monitor/machine/layout.h"
+#include "monitor/machine/loader.h"
+#include "monitor/machine/machine_impl.h"
+#include "monitor/snapshot/golden_impl.h"
+
+namespace shinken {
+
+Machine::Impl::~Impl() {
+  hart.reset();
+  board.reset();
+}
+
+void Machine::Impl::assemble(std::unique_ptr<SoftMemory> ram, std::shared_ptr<const SharedBlocks> shared) {
+  memory = std::move(ram);
+  code = std::move(shared);
+  board = std::make_unique<Board>(memory.get(), this, disks);
+  hart = std::make_unique<Hart>(memory.get(), board.get(), code);
+  board->attach(hart.get());
+  memory_bytes.store(memory->size());
+}
+
+std::vector<u8> Machine::Impl::save_state() const {
+  ByteWriter to;
+  save_hart(hart->state(), to);
+  board->save(to);
+  return to.take();
+}
+
+bool Machine::Impl::load_state(std::span<const u8> bytes) {
+  ByteReader from(bytes);
+  load_hart(&hart->state(), from);
+  board->load(from);
+  return from.ok() && from.at_end();
+}
+
+void Machine::Impl::check_at_rest() const {
+  if (closed) throw MonitorError(ErrorKind::kClosed, "the machine is closed");
+  if (run) throw MonitorError(ErrorKind::kBusy, "the machine is running");
+}
+
+bool describe_state(std::span<const u8> state, const std::vector<std::shared_ptr<DiskFile>>& disks,
+                    u64* instret, u64* ticks) {
+  // A board on the smallest memory: the only reader of this format is the one that forks use.
+  Machine::Impl scratch;
+  scratch.disks = disks;
+  scratch.assemble(std::make_unique<SoftMemory>(std::make_shared<PagePool>(), 1), nullptr);
+  if (!scratch.load_state(state)) return false;
+  *instret = scratch.hart->state().instret;
+  *ticks = scratch.time();
+  return true;
+}
+
+Machine::Machine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Machine::~Machine() = default;
+
+std::shared_ptr<Machine> Machine::create(const MachineConfig& config) {
+  if (config.memory_mib < kMinMemoryMiB || config.memory_mib > kMaxMemoryMiB) {
+    throw MonitorError(ErrorKind::kInvalidConfig, "memory must be 64 to 4096 MiB");
+  }
+  if (config.disks.size() > kMaxDisks) throw MonitorError(ErrorKind::kInvalidConfig, "at most 4 disks");
+  if (config.bootargs.size() > layout::kMaxBootargs || config.bootargs.find('\0') != std::string::npos) {
+    throw MonitorError(ErrorKind::kInvalidConfig, "boot arguments must be at most 2048 bytes without NUL");
+  }
+  auto impl = std::make_unique<Impl>();
+  for (const DiskConfig& disk : config.disks) {
+    impl->disks.push_back(DiskFile::open(disk.path, disk.identity, disk.writable));
+  }
+  const auto program = MappedFile::open(config.program);
+  const auto initrd = config.initrd.empty() ? nullptr : MappedFile::open(config.initrd);
+  impl->assemble(
+      std::make_unique<SoftMemory>(std::make_shared<PagePool>(), config.memory_mib << 20 >> kPageShift),
+      nullptr);
+  const Loaded loaded = load_program(*impl->memory, program->bytes());
+  DeviceTreeInput tree;
+  tree.memory_bytes = impl->memory->size();
+  tree.bootargs = config.bootargs;
+  tree.rng_seed = config.rng_seed;
+  tree.virtio_devices = 1 + static_cast<unsigned>(impl->disks.size());
+  HartState& state = impl->hart->state();
+  state.hart_id = layout::kHartId;
+  state.x[10] = layout::kHartId;
+  state.x[11] = load_blobs(*impl->memory, loaded.end, initrd ? initrd->bytes() : std::span<const u8>{},
+                           std::move(tree));
+  state.pc = loaded.entry;
+  state.mode = 1;
+  impl->board->generation().set(config.generation_id);
+  impl->hart->reset_caches();
+  impl->publish();
+  return std::shared_ptr<Machine>(new Machine(std::move(impl)));
+}
+
+std::shared_ptr<Machine> Machine::fork(const std::shared_ptr<const Golden>& golden,
+                                       const ForkOptions& options) {
+  Golden::Impl& from = golden->impl();
+  auto impl = std::make_unique<Impl>();
+  impl->disks = from.disks;
+  std::shared_ptr<const SharedBlocks> code;
+  {
+    std::lock_guard lock(from.mutex);
+    code = from.code;
+  }
+  impl->assemble(std::make_unique<SoftMemory>(*from.image), std::move(code));
+  if (!impl->load_state(from.state))
+    throw MonitorError(ErrorKind::kGoldenState, "the device state makes no sense");
+  impl->hart->reset_caches();
+  if (options.kind != ForkKind::kGrade) impl->board->generation().renew(options.generation_id);
+  impl->publish();
+  return std::shared_ptr<Machine>(new Machine(std::move(impl)));
+}
+
+RunResult Machine::run(RunRequest request) {
+  begin(std::move(request));
+  for (;;) {
+    const SliceResult result = slice(~u64{0});
+    if (result.state == SliceResult::State::kDone) return finish();
+    if (result.state == SliceResult::State::kWaiting) wait_outside(result.wait_ns);
+  }
+}
+
+void Machine::begin(RunRequest request) {
+  impl_->begin(std::move(request));
+}
+SliceResult Machine::slice(u64 instructions) {
+  return impl_->slice(instructions);
+}
+
+RunResult Machine::finish() {
+  if (!impl_->run || !impl_->run->done) throw MonitorError(ErrorKind::kBusy, "the run has not ended");
+  RunResult result = std::move(impl_->run->result);
+  impl_->run.reset();
+  impl_->running.store(false);
+  impl_->realtime.store(false);
+  return result;
+}
+
+std::shared_ptr<Golden> Machine::freeze() {
+  impl_->check_at_rest();
+  for (const auto& disk : impl_->disks) {
+    if (disk->writable()) throw MonitorError(ErrorKind::kInvalidConfig, "a machine with a writable disk");
+  }
+  auto golden = std::make_unique<Golden::Impl>();
+  golden->state = impl_->save_state();
+  golden->image = impl_->memory->freeze();
+  // Its write translations point into pages that are shared from here on.
+  impl_->hart->drop_translations();
+  golden->instret = impl_->hart->state().instret;
+  golden->ticks = impl_->time();
+  golden->disks = impl_->disks;
+  golden->code = impl_->code;
+  impl_->publish();
+  return std::make_shared<Golden>(std::move(golden));
+}
+
+Digest Machine::digest() {
+  impl_->check_at_rest();
+  return machine_digest(impl_->save_state(), impl_->memory->pages(), impl_->memory->sum());
+}
+
+void Machine::share_code_with(Golden& golden) {
+  impl_->check_at_rest();
+  auto blocks = impl_->hart->share_blocks();
+  std::lock_guard lock(golden.impl().mutex);
+  golden.impl().code = std::move(blocks);
+}
+
+bool Machine::port_open(Port port) const {
+  return !impl_->closed && impl_->board->console().open(static_cast<unsigned>(port));
+}
+
+void Machine::set_console(ConsoleSink sink) {
+  impl_->console = std::move(sink);
+}
+
+void Machine::close() {
+  if (impl_->closed) return;
+  impl_->check_at_rest();
+  {
+    std::lock_guard lock(impl_->mutex);
+    impl_->open = false;
+    impl_->posted.clear();
+    std::fill(std::begin(impl_->posted_bytes), std::end(impl_->posted_bytes), 0);
+  }
+  impl_->closed = true;
+  impl_->seen_dirty.store(0);
+  impl_->hart.reset();
+  impl_->board.reset();
+  impl_->memory.reset();
+  impl_->disks.clear();
+  impl_->code.reset();
+  impl_->console = nullptr;
+}
+
+}  // namespace shinken

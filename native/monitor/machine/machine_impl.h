@@ -1,0 +1,87 @@
+#pragma once
+// The inside of Machine: parts, the state of the present run, and what other threads may touch.
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "monitor/machine/board.h"
+#include "monitor/machine/machine.h"
+#include "monitor/memory/soft_memory.h"
+
+namespace shinken {
+
+struct Machine::Impl final : BoardListener {
+  using Clock = std::chrono::steady_clock;
+  static constexpr unsigned kConsolePort = 0;  // in `posted`: the UART
+
+  /// One run request and how far it has come.
+  struct Run {
+    RunRequest request;
+    RunResult result;
+    u64 first_instret, first_ticks;
+    u64 instret_limit, ticks_limit;  // absolute, ~0 if none
+    bool replied = false;
+    u64 park_limit = ~u64{0};
+    u64 collected = 0;
+    bool output_limit = false;
+    bool done = false;
+    // Realtime: when the present wait began, if the hart waits.
+    std::optional<Clock::time_point> wait_began;
+  };
+  struct Posted {
+    unsigned port;
+    std::vector<u8> bytes;
+  };
+
+  ~Impl() override;
+  void assemble(std::unique_ptr<SoftMemory> ram, std::shared_ptr<const SharedBlocks> shared);
+  std::vector<u8> save_state() const;
+  /// False: the bytes are no state of this board.
+  bool load_state(std::span<const u8> bytes);
+  void check_at_rest() const;  // throws kBusy, kClosed
+
+  // run_loop.cc
+  void begin(RunRequest request);
+  SliceResult slice(u64 instructions);
+  std::optional<StopReason> stop_reason(u64 instret, u64 ticks);
+  std::optional<SliceResult> idle();
+  SliceResult stop(StopReason reason);
+  void take_posted();
+  void publish();
+  u64 time() const { return board->now(); }
+
+  // BoardListener
+  void on_console(std::span<const u8> bytes) override;
+  void on_frame(unsigned port, const FrameHeader& header, std::span<const u8> payload) override;
+
+  bool post(unsigned port, std::span<const u8> bytes);
+  void notify_outside();
+
+  // Parts, in order of construction. The hart observes the memory and is gone before it.
+  std::vector<std::shared_ptr<DiskFile>> disks;
+  std::unique_ptr<SoftMemory> memory;
+  std::unique_ptr<Board> board;
+  std::unique_ptr<Hart> hart;
+  std::shared_ptr<const SharedBlocks> code;
+  ConsoleSink console;
+  std::optional<Run> run;
+  bool out_of_memory = false;
+  bool closed = false;
+
+  // Any thread.
+  mutable std::mutex mutex;
+  std::condition_variable outside;
+  std::deque<Posted> posted;
+  u64 posted_bytes[VirtioConsole::kPorts] = {};
+  std::function<void()> waker;
+  bool open = true;  // not closed, as other threads see it
+  std::atomic<bool> cancelled{false};
+  std::atomic<bool> running{false};
+  std::atomic<bool> realtime{false};
+  std::atomic<u64> seen_instret{0}, seen_ticks{0}, seen_dirty{0}, memory_bytes{0};
+  std::atomic<u64> device_pending[VirtioConsole::kPorts] = {};
+};
+
+}  // namespace shinken

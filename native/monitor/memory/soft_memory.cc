@@ -1,0 +1,163 @@
+#include "monitor/memory/soft_memory.h"
+
+#include <bit>
+#include <cstring>
+
+namespace shinken {
+namespace {
+alignas(kPageSize) const u8 kZeroPage[kPageSize] = {};
+}  // namespace
+
+SoftMemory::SoftMemory(std::shared_ptr<PagePool> pool, u64 pages)
+    : GuestMemory(pages),
+      pool_(std::move(pool)),
+      root_((pages + kPagesPerMid - 1) / kPagesPerMid),
+      watched_((pages + 63) / 64) {}
+
+SoftMemory::SoftMemory(const MemoryImage& image)
+    : GuestMemory(image.pages()),
+      pool_(image.pool()),
+      root_(image.root()),
+      watched_((image.pages() + 63) / 64) {
+  for (Mid* mid : root_) {
+    if (mid != nullptr) mid->keep();
+  }
+}
+
+SoftMemory::~SoftMemory() {
+  for (Mid* mid : root_) {
+    if (mid != nullptr) mid->drop();
+  }
+}
+
+Page* SoftMemory::find(u64 page) const {
+  const Mid* mid = root_[mid_index(page)];
+  if (mid == nullptr) return nullptr;
+  const Leaf* leaf = mid->leaf[leaf_index(page)];
+  return leaf == nullptr ? nullptr : leaf->page[slot_index(page)];
+}
+
+const u8* SoftMemory::page_for_read(u64 page) {
+  const Page* found = find(page);
+  return found == nullptr ? kZeroPage : found->data;
+}
+
+bool SoftMemory::is_shared(u64 page) const {
+  const Mid* mid = root_[mid_index(page)];
+  if (mid == nullptr) return false;
+  const Leaf* leaf = mid->leaf[leaf_index(page)];
+  return leaf != nullptr && leaf->page[slot_index(page)] != nullptr &&
+         (leaf->dirty >> slot_index(page) & 1) == 0;
+}
+
+void SoftMemory::watch(u64 page) {
+  watched_[page / 64] |= u64{1} << (page % 64);
+}
+
+/// The leaf of `page`, reachable from this memory alone.
+Leaf* SoftMemory::private_leaf(u64 page) {
+  Mid*& mid = root_[mid_index(page)];
+  if (mid == nullptr) {
+    mid = new Mid(*pool_);
+  } else if (!mid->exclusive()) {
+    Mid* twin = mid->copy();
+    mid->drop();
+    mid = twin;
+  }
+  Leaf*& leaf = mid->leaf[leaf_index(page)];
+  if (leaf == nullptr) {
+    leaf = new Leaf(*pool_);
+  } else if (!leaf->exclusive()) {
+    Leaf* twin = leaf->copy();
+    leaf->drop();
+    leaf = twin;
+  }
+  mid->dirty |= u64{1} << leaf_index(page);
+  return leaf;
+}
+
+u8* SoftMemory::page_for_write(u64 page) {
+  Leaf* leaf = private_leaf(page);
+  const u64 slot = slot_index(page);
+  const u64 bit = u64{1} << slot;
+  Page* old = leaf->page[slot];
+  Page* left = nullptr;
+  bool moved = false;
+  if ((leaf->dirty & bit) == 0) {
+    const bool own = old != nullptr && old->home->writable && old->refs.load(std::memory_order_acquire) == 1;
+    Page* fresh = own ? old : pool_->take();
+    if (!own) {
+      if (old == nullptr) {
+        std::memset(fresh->data, 0, kPageSize);
+      } else {
+        std::memcpy(fresh->data, old->data, kPageSize);
+      }
+      moved = true;
+      left = old;
+    }
+    leaf->unsum(slot, page);
+    fresh->hashed.store(false, std::memory_order_relaxed);
+    leaf->page[slot] = fresh;
+    leaf->dirty |= bit;
+    ++dirty_;
+  }
+  const u64 word = page / 64, watch = u64{1} << (page % 64);
+  if ((moved || (watched_[word] & watch) != 0) && observer_ != nullptr) observer_->on_page_write(page, moved);
+  watched_[word] &= ~watch;
+  // Last, so that no pointer into the old bytes outlives them.
+  if (left != nullptr) left->drop();
+  return leaf->page[slot]->data;
+}
+
+void SoftMemory::for_each_dirty(const std::function<void(u64 page)>& visit) const {
+  for (u64 m = 0; m < root_.size(); ++m) {
+    if (root_[m] == nullptr) continue;
+    for (u64 leaves = root_[m]->dirty; leaves != 0; leaves &= leaves - 1) {
+      const u64 l = static_cast<u64>(std::countr_zero(leaves));
+      for (u64 pages = root_[m]->leaf[l]->dirty; pages != 0; pages &= pages - 1) {
+        visit(m * kPagesPerMid + l * kFan + static_cast<u64>(std::countr_zero(pages)));
+      }
+    }
+  }
+}
+
+std::shared_ptr<const MemoryImage> SoftMemory::freeze() {
+  for (Mid* mid : root_) {
+    if (mid == nullptr) continue;
+    for (u64 leaves = mid->dirty; leaves != 0; leaves &= leaves - 1) {
+      Leaf* leaf = mid->leaf[std::countr_zero(leaves)];
+      if (leaf->dirty != 0) leaf->summed.store(false, std::memory_order_relaxed);
+      leaf->dirty = 0;
+    }
+    // A clear word is never written: the node may be shared, and others may be reading it.
+    if (mid->dirty != 0) mid->dirty = 0;
+    mid->keep();
+  }
+  dirty_ = 0;
+  return std::make_shared<const MemoryImage>(pool_, pages_, root_);
+}
+
+Digest SoftMemory::sum() {
+  Digest total;
+  for (u64 m = 0; m < root_.size(); ++m) {
+    if (root_[m] == nullptr) continue;
+    for (u64 l = 0; l < kFan; ++l) {
+      Leaf* leaf = root_[m]->leaf[l];
+      if (leaf == nullptr) continue;
+      const u64 first = m * kPagesPerMid + l * kFan;
+      Digest part = leaf->clean_sum(first);
+      for (u64 pages = leaf->dirty; pages != 0; pages &= pages - 1) {
+        const u64 i = static_cast<u64>(std::countr_zero(pages));
+        // Not cached: the hart may go on writing this page without asking again.
+        const Digest share = page_share(first + i, hash_page(leaf->page[i]->data));
+        part.lo += share.lo;
+        part.hi += share.hi;
+      }
+      total.lo += part.lo;
+      total.hi += part.hi;
+    }
+  }
+  return total;
+}
+
+}  // namespace shinken

@@ -1,0 +1,45 @@
+#pragma once
+// Guest RAM as a tree of reference-counted host pages: a fork copies a root of one pointer per 16 MiB.
+#include <memory>
+#include <vector>
+
+#include "monitor/memory/guest_memory.h"
+#include "monitor/memory/memory_image.h"
+
+namespace shinken {
+
+class SoftMemory final : public GuestMemory {
+ public:
+  /// All zeros. `pool` is this family's.
+  SoftMemory(std::shared_ptr<PagePool> pool, u64 pages);
+  /// A copy-on-write child; the image may be dropped while the child lives.
+  explicit SoftMemory(const MemoryImage& image);
+  ~SoftMemory() override;
+  SoftMemory(const SoftMemory&) = delete;
+  SoftMemory& operator=(const SoftMemory&) = delete;
+
+  const u8* page_for_read(u64 page) override;
+  /// Throws MonitorError kNoMemory.
+  u8* page_for_write(u64 page) override;
+  bool is_shared(u64 page) const override;
+  void watch(u64 page) override;
+
+  /// The present content, immutable. This memory goes on as its child: every pointer that `page_for_write`
+  /// gave is void, and the owner has to drop those that it keeps (the hart's translations).
+  std::shared_ptr<const MemoryImage> freeze();
+  /// Multiset hash of the content, equal to that of `freeze()`. Hashes the dirty pages.
+  Digest sum();
+  /// Pages handed out for writing since the start, fork or last freeze.
+  u64 dirty_pages() const { return dirty_; }
+  void for_each_dirty(const std::function<void(u64 page)>& visit) const;
+
+ private:
+  Leaf* private_leaf(u64 page);
+  Page* find(u64 page) const;
+  std::shared_ptr<PagePool> pool_;
+  std::vector<Mid*> root_;
+  std::vector<u64> watched_;  // one bit a page
+  u64 dirty_ = 0;
+};
+
+}  // namespace shinken

@@ -1,0 +1,54 @@
+#include "monitor/snapshot/golden.h"
+
+#include "monitor/base/bytes.h"
+#include "monitor/snapshot/golden_impl.h"
+
+namespace shinken {
+
+Digest machine_digest(std::span<const u8> state, u64 memory_pages, const Digest& memory_sum) {
+  ByteWriter parts;
+  parts.put<u32>(kMachineAbi);
+  parts.put<u64>(memory_pages);
+  parts.put<u64>(memory_sum.lo);
+  parts.put<u64>(memory_sum.hi);
+  parts.put_string(state);
+  return hash_bytes(parts.take());
+}
+
+Golden::Golden(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Golden::~Golden() = default;
+
+Digest Golden::digest() const {
+  {
+    std::lock_guard lock(impl_->mutex);
+    if (impl_->digest) return *impl_->digest;
+  }
+  // Outside the lock: it may hash all of RAM. Racing callers get the same value.
+  const Digest digest = machine_digest(impl_->state, impl_->image->pages(), impl_->image->sum());
+  std::lock_guard lock(impl_->mutex);
+  impl_->digest = digest;
+  return digest;
+}
+
+u64 Golden::memory_bytes() const {
+  return impl_->image->pages() << kPageShift;
+}
+u64 Golden::stored_pages() const {
+  return impl_->image->stored_pages();
+}
+u64 Golden::instret() const {
+  return impl_->instret;
+}
+u64 Golden::ticks() const {
+  return impl_->ticks;
+}
+const std::string& Golden::note() const {
+  return impl_->note;
+}
+
+bool Golden::has_code() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->code != nullptr;
+}
+
+}  // namespace shinken

@@ -1,0 +1,33 @@
+#pragma once
+// What a golden holds; for machine/ and snapshot/ only.
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "monitor/cpu/hart.h"
+#include "monitor/devices/disk_file.h"
+#include "monitor/memory/memory_image.h"
+#include "monitor/snapshot/golden.h"
+
+namespace shinken {
+
+struct Golden::Impl {
+  std::shared_ptr<const MemoryImage> image;
+  std::vector<u8> state;  // hart and board, as Machine saves them
+  u64 instret = 0, ticks = 0;
+  std::vector<std::shared_ptr<DiskFile>> disks;
+  std::string note;
+
+  std::mutex mutex;  // guards what follows
+  std::optional<Digest> digest;
+  std::shared_ptr<const SharedBlocks> code;
+};
+
+/// Digest of a whole machine from its parts.
+Digest machine_digest(std::span<const u8> state, u64 memory_pages, const Digest& memory_sum);
+
+/// Reads a machine's state without building the machine: its counters. False if the bytes are no such state.
+bool describe_state(std::span<const u8> state, const std::vector<std::shared_ptr<DiskFile>>& disks,
+                    u64* instret, u64* ticks);
+
+}  // namespace shinken
