@@ -18,8 +18,8 @@ bool for_each_segment(GuestMemory& memory, u64 address, u64 length, MemoryAccess
     const u64 page = offset >> kPageShift, within = offset & kPageMask;
     const u64 piece = std::min(length, kPageSize - within);
     // SAFETY: kRead callers get a mutable pointer for one signature's sake and only read.
-    u8* host =
-        access == MemoryAccess::kWrite ? memory.page_for_write(page) : const_cast<u8*>(memory.page_for_read(page));
+    u8* host = access == MemoryAccess::kWrite ? memory.page_for_write(page)
+                                              : const_cast<u8*>(memory.page_for_read(page));
     visit(host + within, piece);
     offset += piece;
     length -= piece;
