@@ -30,6 +30,15 @@ export async function buildImage(name: string, options: BuildOptions): Promise<I
       suggestion: meant === undefined ? `known images: ${[...recipes.keys()].join(", ")}` : `did you mean ${meant}?`,
     });
   }
+  return buildRecipe(recipe, options);
+}
+
+/** Builds an image that is not among the known ones; `keys` are the keyrings that its release is signed by. */
+export async function buildRecipe(
+  recipe: ImageRecipe,
+  options: BuildOptions,
+  keys?: readonly string[],
+): Promise<ImageInfo> {
   const report: Report = options.onProgress ?? (() => undefined);
   const layout = cacheLayout(options.cacheDir);
   try {
@@ -38,7 +47,7 @@ export async function buildImage(name: string, options: BuildOptions): Promise<I
     const wait = (): void => { report({ stage: "packages", done: 0, total: 0, text: "waiting for another build to finish" }); };
     return await withLock(join(layout.folder, "lock"), wait, async () => {
       sweep(layout);
-      const root = cachedRoot(layout, recipe, options, report) ?? (await makeRoot(layout, recipe, options, report));
+      const root = cachedRoot(layout, recipe, options, report) ?? (await makeRoot(layout, recipe, options, report, keys));
       return await assemble(layout, recipe, root, agent, report);
     });
   } catch (error) {
@@ -80,9 +89,15 @@ function currentName(recipe: ImageRecipe): string {
   return `${recipe.name}-${recipeVersion}-${sha256(JSON.stringify(recipe)).slice(0, 12)}`;
 }
 
-async function makeRoot(layout: CacheLayout, recipe: ImageRecipe, options: BuildOptions, report: Report): Promise<string> {
+async function makeRoot(
+  layout: CacheLayout,
+  recipe: ImageRecipe,
+  options: BuildOptions,
+  report: Report,
+  keys?: readonly string[],
+): Promise<string> {
   await requireTools();
-  const packages = await fetchPackages(layout, recipe, options, report);
+  const packages = await fetchPackages(layout, recipe, options, report, keys);
   const key = rootKey(recipe, packages.set);
   const place = join(layout.roots, key);
   if (existsSync(place)) {

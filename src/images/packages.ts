@@ -50,10 +50,11 @@ export async function fetchPackages(
   recipe: ImageRecipe,
   options: BuildOptions,
   report: (event: ImageProgress) => void,
+  keys?: readonly string[],
 ): Promise<FetchedPackages> {
   const say = (done: number, total: number, text: string): void => { report({ stage: "packages", done, total, text }); };
   const mirror = await chooseMirror(options.mirror);
-  const apt = await preparePrivateApt(layout.debian, mirror.url);
+  const apt = await preparePrivateApt(layout.debian, mirror.url, keys);
   const deb = (record: PackageRecord): string => archivePath(apt.archives, record);
 
   if (options.locked !== undefined) {

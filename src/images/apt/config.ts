@@ -16,6 +16,8 @@ export function keyrings(): string[] {
 /** A private apt: its own state, lists and sources; of the host it takes only how to reach the network. */
 export interface PrivateApt {
   env: NodeJS.ProcessEnv;
+  /** Keyrings that a release must be signed by one of. */
+  keys: readonly string[];
   lists: string;
   archives: string;
 }
@@ -36,7 +38,11 @@ function quoted(value: string): string {
 }
 
 /** Writes the configuration into `folder`; needs no rights beyond that folder's. */
-export async function preparePrivateApt(folder: string, mirror: string): Promise<PrivateApt> {
+export async function preparePrivateApt(
+  folder: string,
+  mirror: string,
+  keys: readonly string[] = keyrings(),
+): Promise<PrivateApt> {
   const at = (...path: string[]): string => join(folder, ...path);
   for (const path of ["lists/partial", "archives/partial", "etc/none", "etc/preferences.d", "log"]) {
     await mkdir(at(path), { recursive: true });
@@ -47,7 +53,7 @@ export async function preparePrivateApt(folder: string, mirror: string): Promise
     });
   }
   const keyring = at("etc", "keys.gpg");
-  await writeFile(keyring, Buffer.concat(await Promise.all(keyrings().map((file) => readFile(file)))));
+  await writeFile(keyring, Buffer.concat(await Promise.all(keys.map((file) => readFile(file)))));
   await writeFile(at("etc", "sources.list"), `deb [arch=${architecture} signed-by=${keyring}] ${mirror} ${suite} ${component}\n`);
   await writeFile(at("etc", "status"), "");
   const dump = await run("apt-config", ["dump"]);
@@ -83,5 +89,5 @@ export async function preparePrivateApt(folder: string, mirror: string): Promise
   const file = at("etc", "apt.conf");
   await writeFile(file, lines.map((line) => `${line}\n`).join(""));
   const env = { ...process.env, APT_CONFIG: file, LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" };
-  return { env, lists: at("lists"), archives: at("archives") };
+  return { env, keys, lists: at("lists"), archives: at("archives") };
 }

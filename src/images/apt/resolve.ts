@@ -4,7 +4,7 @@ import { ShinkenError } from "../../errors/index.js";
 import { sha256OfFile } from "../files.js";
 import { run } from "../process.js";
 import { architecture, component, type ImageRecipe, suite } from "../recipe.js";
-import { keyrings, type PrivateApt } from "./config.js";
+import type { PrivateApt } from "./config.js";
 import { aptFailure } from "./failure.js";
 import { PackageIndex, type PackageRecord, parseRelease, type Release } from "./index_file.js";
 import { verifySigned } from "./signature.js";
@@ -30,7 +30,7 @@ export async function fetchIndex(apt: PrivateApt): Promise<{ release: Release; i
   const [file = "", key = ""] = (listed.stdout.split("\n")[0] ?? "").split("|");
   const suffix = `_${component}_binary-${architecture}_Packages`;
   if (!file.endsWith(suffix)) throw aptFailure("finding the package list", listed.stderr);
-  return readSignedIndex(`${file.slice(0, -suffix.length)}_InRelease`, file, key, keyrings());
+  return readSignedIndex(`${file.slice(0, -suffix.length)}_InRelease`, file, key, apt.keys);
 }
 
 /** Reads a Packages file that a signed release vouches for. `key` is its path below the release's folder. */
