@@ -46,10 +46,22 @@ export async function playEpisode(
   seed: number,
 ): Promise<EpisodeOutcome> {
   const outcome: EpisodeOutcome = {
-    task: variant.task.id, replica, seed,
-    status: "ungraded", score: null, passed: null, reason: null,
-    milestones: [], reward: 0, steps: 0, truncated: false, verdict: null,
-    readyMs: null, resetMs: 0, stepMs: [], evaluateMs: 0,
+    task: variant.task.id,
+    replica,
+    seed,
+    status: "ungraded",
+    score: null,
+    passed: null,
+    reason: null,
+    milestones: [],
+    reward: 0,
+    steps: 0,
+    truncated: false,
+    verdict: null,
+    readyMs: null,
+    resetMs: 0,
+    stepMs: [],
+    evaluateMs: 0,
   };
   let session: Environment | undefined;
   try {
@@ -86,7 +98,8 @@ async function play(
     outcome.stepMs.push(ms);
     outcome.reward += result.reward;
     const earned = result.info["earned"];
-    if (Array.isArray(earned)) outcome.milestones.push(...earned.filter((id) => !outcome.milestones.includes(id)));
+    if (Array.isArray(earned))
+      outcome.milestones.push(...earned.filter((id) => !outcome.milestones.includes(id)));
     outcome.truncated = result.truncated;
     if (result.terminated || result.truncated) break;
     actions = await player.next(result);

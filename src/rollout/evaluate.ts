@@ -36,17 +36,29 @@ export async function evaluateTaskSet(options: EvaluateOptions): Promise<Evaluat
   }
   const variants = new Map(tasks.map((task) => [task.id, task.variant({ seed: subSeed(seed, task.id) })]));
   // Replica by replica, not task by task: a long task does not stand alone at the end.
-  const plan = Array.from({ length: replicas }, (_, replica) => [...variants.values()].map((variant) => ({ variant, replica })));
+  const plan = Array.from({ length: replicas }, (_, replica) =>
+    [...variants.values()].map((variant) => ({ variant, replica })),
+  );
   const client = await options.connect();
   let done = 0;
   const began = performance.now();
   try {
-    const outcomes = await mapBounded(plan.flat(), options.concurrency ?? defaultConcurrency, async ({ variant, replica }) => {
-      const outcome = await playEpisode(client, variant, operator, replica, subSeed(seed, `${variant.task.id}/${replica}`));
-      done += 1;
-      options.onEpisode?.(outcome, done, replicas * variants.size);
-      return outcome;
-    });
+    const outcomes = await mapBounded(
+      plan.flat(),
+      options.concurrency ?? defaultConcurrency,
+      async ({ variant, replica }) => {
+        const outcome = await playEpisode(
+          client,
+          variant,
+          operator,
+          replica,
+          subSeed(seed, `${variant.task.id}/${replica}`),
+        );
+        done += 1;
+        options.onEpisode?.(outcome, done, replicas * variants.size);
+        return outcome;
+      },
+    );
     return report({
       variants: [...variants.values()],
       outcomes,

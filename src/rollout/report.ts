@@ -37,7 +37,16 @@ export interface EvaluationReport {
   task_set: string | null;
   tasks: TaskReport[];
   /** Means over tasks, each task with the same weight. */
-  total: { tasks: number; n: number; passed: number; ungraded: number; score_mean: number | null; pass_at_1: number | null; pass_hat_k: number | null; k: number };
+  total: {
+    tasks: number;
+    n: number;
+    passed: number;
+    ungraded: number;
+    score_mean: number | null;
+    pass_at_1: number | null;
+    pass_hat_k: number | null;
+    k: number;
+  };
   timing: {
     seconds: number;
     steps: number;
@@ -91,7 +100,9 @@ export function report(played: Played): EvaluationReport {
       ready_ms: spread(outcomes.map(({ readyMs }) => readyMs).filter((ms) => ms !== null)),
       reset_ms: spread(outcomes.filter(({ resetMs }) => resetMs > 0).map(({ resetMs }) => resetMs)),
       step_ms: spread(outcomes.flatMap(({ stepMs }) => stepMs)),
-      evaluate_ms: spread(outcomes.filter(({ evaluateMs }) => evaluateMs > 0).map(({ evaluateMs }) => evaluateMs)),
+      evaluate_ms: spread(
+        outcomes.filter(({ evaluateMs }) => evaluateMs > 0).map(({ evaluateMs }) => evaluateMs),
+      ),
     },
     episodes: outcomes,
   };
@@ -103,7 +114,9 @@ function taskReport(variant: TaskVariant, outcomes: readonly EpisodeOutcome[], k
   const graded = mine.filter(({ status }) => status === "graded");
   const n = graded.length;
   const passed = graded.filter((outcome) => outcome.passed === true).length;
-  const reasons = mine.filter(({ status }) => status === "ungraded").map(({ reason }) => reason ?? "no reason was given");
+  const reasons = mine
+    .filter(({ status }) => status === "ungraded")
+    .map(({ reason }) => reason ?? "no reason was given");
   return {
     id,
     version,
@@ -116,7 +129,10 @@ function taskReport(variant: TaskVariant, outcomes: readonly EpisodeOutcome[], k
     pass_hat_k: passHatK(n, passed, k),
     k,
     ci: wilson(n, passed),
-    milestones: { earned_mean: mean(graded.map(({ milestones }) => milestones.length)), total: variant.graph.milestones.length },
+    milestones: {
+      earned_mean: mean(graded.map(({ milestones }) => milestones.length)),
+      total: variant.graph.milestones.length,
+    },
     steps_mean: mean(graded.map(({ steps }) => steps)),
     human_steps: human?.steps ?? null,
   };

@@ -13,9 +13,17 @@ export function renderScorecard(report: EvaluationReport, title = "Scorecard"): 
     { title: "pass@1", right: true, cell: (task) => share(task.pass_at_1) },
     { title: "95 % interval", right: true, cell: (task) => `${share(task.ci[0])} - ${share(task.ci[1])}` },
     { title: "score", right: true, cell: (task) => share(task.score_mean) },
-    { title: "milestones", right: true, cell: (task) => `${count(task.milestones.earned_mean)}/${task.milestones.total}` },
+    {
+      title: "milestones",
+      right: true,
+      cell: (task) => `${count(task.milestones.earned_mean)}/${task.milestones.total}`,
+    },
     { title: "steps", right: true, cell: (task) => count(task.steps_mean) },
-    { title: "human", right: true, cell: (task) => (task.human_steps === null ? "-" : String(task.human_steps)) },
+    {
+      title: "human",
+      right: true,
+      cell: (task) => (task.human_steps === null ? "-" : String(task.human_steps)),
+    },
     { title: "ungraded", right: true, cell: (task) => String(task.ungraded) },
   ];
   const { total, timing } = report;

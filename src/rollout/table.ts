@@ -6,7 +6,10 @@ export interface Column<Row> {
 
 /** Rows as aligned lines of text under their titles. */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string[] {
-  const cells = [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ cell }) => cell(row)))];
+  const cells = [
+    columns.map(({ title }) => title),
+    ...rows.map((row) => columns.map(({ cell }) => cell(row))),
+  ];
   const widths = columns.map((_, index) => Math.max(...cells.map((line) => line[index]?.length ?? 0)));
   const lines = cells.map((line) =>
     line

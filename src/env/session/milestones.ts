@@ -11,8 +11,8 @@ export interface Payment {
 }
 
 /**
- * Reads the milestones that may change: those not yet earned, and held ones that can be revoked. A reward is paid once,
- * when a milestone first holds; one that could not be read pays nothing and loses nothing.
+ * Reads the milestones and pays for them. A reward is paid once, when a milestone first holds; one that could not be
+ * read pays nothing and loses nothing.
  */
 export async function payMilestones(
   episode: Episode,
@@ -21,31 +21,22 @@ export async function payMilestones(
   const payment: Payment = { reward: 0, earned: [], lost: [], ungraded: [] };
   const { grader } = episode.start;
   if (grader === null) return payment;
-  const open = grader.milestones.filter(({ id, revocable }) => revocable || !episode.held.has(id));
-  if (open.length === 0) return payment;
-  const reading = await grader.read(
-    episode.machine,
-    episode.record,
-    open.map(({ id }) => id),
-  );
-  for (const { id, weight, revocable } of open) {
-    if (reading.ungraded.has(id)) {
-      payment.ungraded.push(id);
-      continue;
-    }
-    const holds = reading.held.has(id);
-    if (holds === episode.held.has(id)) continue;
-    if (holds) {
-      episode.held.add(id);
-      payment.earned.push(id);
-      payment.reward += weight;
-      emit({ event: "milestone", check: id, reward: weight, step: episode.record.steps });
-    } else if (revocable) {
-      episode.held.delete(id);
-      payment.lost.push(id);
-      payment.reward -= weight;
-      emit({ event: "milestone", check: id, reward: -weight, step: episode.record.steps });
-    }
+  const { record, held } = episode;
+  const reading = await grader.read(episode.machine, record, held);
+  const pay = (check: string, reward: number) => {
+    payment.reward += reward;
+    emit({ event: "milestone", check, reward, step: record.steps });
+  };
+  for (const { id, weight } of reading.earned) {
+    held.add(id);
+    payment.earned.push(id);
+    pay(id, weight);
   }
+  for (const { id, weight } of reading.lost) {
+    held.delete(id);
+    payment.lost.push(id);
+    pay(id, -weight);
+  }
+  payment.ungraded.push(...reading.ungraded);
   return payment;
 }

@@ -1,6 +1,6 @@
 /** What a session plays, however it came about: a task, or a bare image without any grading. */
 import type { Sandbox } from "../../sandbox/sandbox.js";
-import type { Verdict } from "../../verifiers/verdict.js";
+import type { Milestone, Verdict } from "../../verifiers/index.js";
 import type { ActionCapability } from "../aci/index.js";
 import type { EpisodeRecord } from "./episode.js";
 import type { GoldenLease } from "./goldens.js";
@@ -14,20 +14,20 @@ export interface AgentLimits {
   wallSeconds: number;
 }
 
-/** One reading of the milestones that were asked for. */
+/** What has changed about the milestones since they were last read. */
 export interface MilestoneReading {
-  /** Ids of those that hold. */
-  held: ReadonlySet<string>;
-  /** Ids of those that could not be read, with the reason. */
-  ungraded: ReadonlyMap<string, string>;
+  earned: readonly Milestone[];
+  /** Revocable ones that no longer hold. */
+  lost: readonly Milestone[];
+  /** Ids of those that could not be read. */
+  ungraded: readonly string[];
 }
 
 export interface Grader {
-  readonly milestones: readonly { id: string; weight: number; revocable: boolean }[];
   /** Milestones that already hold in the golden: they pay nothing. */
   baseline(): Promise<ReadonlySet<string>>;
-  /** Reads milestones in a grade fork. */
-  read(machine: Sandbox, episode: EpisodeRecord, ids: readonly string[]): Promise<MilestoneReading>;
+  /** Reads, in a grade fork, the milestones that may change. Rejects only with what the machine died of. */
+  read(machine: Sandbox, episode: EpisodeRecord, held: ReadonlySet<string>): Promise<MilestoneReading>;
   /** The whole verdict, in a grade fork. Never rejects: what fails is an ungraded verdict. */
   evaluate(machine: Sandbox, episode: EpisodeRecord): Promise<Verdict>;
   /** The verdict where there is nothing to grade. */

@@ -149,6 +149,14 @@ export class Session implements Environment {
     this.#exclusive.cancel();
   }
 
+  /**
+   * The running episode with its machine, for gates that prove a task by changing what an episode left. Agents and
+   * servers have no business here.
+   */
+  episode(): Episode {
+    return this.#alive();
+  }
+
   onEvent(listener: (event: EnvironmentEvent) => void): void {
     this.#listeners.push(listener);
   }

@@ -1,0 +1,81 @@
+import { ShinkenError } from "../errors/index.js";
+import { nearest } from "../errors/nearest.js";
+import type { SandboxProvider } from "../sandbox/sandbox.js";
+import type { Environment, EnvironmentFactory } from "./environment.js";
+import { GoldenStore } from "./session/goldens.js";
+import { PlainScenario } from "./session/plain-scenario.js";
+import { Session } from "./session/session.js";
+import { TaskScenario } from "./session/task-scenario.js";
+import type { LoadedTask } from "./task/index.js";
+
+export interface FactoryOptions {
+  /** Makes the machines; stays the caller's to close, after `close` of the factory. */
+  provider: SandboxProvider;
+  tasks: readonly LoadedTask[];
+  /** Goldens kept although no session uses them; 32 if unsaid. */
+  maxIdleGoldens?: number;
+}
+
+/** Environments for tasks and for plain sandboxes; all its sessions share the goldens. */
+export class TaskEnvironmentFactory implements EnvironmentFactory {
+  readonly #goldens: GoldenStore;
+  readonly #tasks: readonly LoadedTask[];
+  readonly #scenarios: ReadonlyMap<string, TaskScenario>;
+
+  constructor(options: FactoryOptions) {
+    const { maxIdleGoldens } = options;
+    this.#goldens = new GoldenStore(
+      options.provider,
+      maxIdleGoldens === undefined ? {} : { maxIdle: maxIdleGoldens },
+    );
+    this.#tasks = options.tasks;
+    this.#scenarios = new Map(options.tasks.map((task) => [task.id, new TaskScenario(task, this.#goldens)]));
+  }
+
+  tasks(): { id: string; version: string; instruction: string; tags: string[] }[] {
+    return this.#tasks.map((task) => ({
+      id: task.id,
+      version: task.version,
+      instruction: task.variant().task.instruction,
+      tags: [...task.tags],
+    }));
+  }
+
+  async create(task: string): Promise<Environment> {
+    const scenario = this.#scenarios.get(task);
+    if (scenario === undefined) {
+      const meant = nearest(task, this.#scenarios.keys());
+      throw new ShinkenError("unknown_task", `there is no task "${task.slice(0, 128)}"`, {
+        path: "task",
+        suggestion: meant === undefined ? undefined : `did you mean "${meant}"?`,
+      });
+    }
+    return new Session(scenario);
+  }
+
+  async createSandbox(image: string): Promise<Environment> {
+    return new Session(new PlainScenario(image, this.#goldens));
+  }
+
+  /**
+   * Makes the goldens of all tasks as drawn by `seeds` (the default variant if unsaid), so that no first reset waits.
+   * Rejects with the first failure.
+   */
+  async warm(
+    options: { seeds?: readonly number[]; onTask?: (id: string, done: number, all: number) => void } = {},
+  ): Promise<void> {
+    const seeds = options.seeds ?? [0];
+    for (const [index, task] of this.#tasks.entries()) {
+      for (const seed of seeds) {
+        const lease = await this.#goldens.forVariant(task.variant({ seed }));
+        lease.release();
+      }
+      options.onTask?.(task.id, index + 1, this.#tasks.length);
+    }
+  }
+
+  /** Closes the goldens; sessions that are open keep theirs until they close. */
+  close(): void {
+    this.#goldens.close();
+  }
+}

@@ -1,0 +1,61 @@
+import type { LoadedTask, TaskVariant } from "../task/index.js";
+import type { GoldenStore } from "./goldens.js";
+import { TaskGrader } from "./grader.js";
+import type { Scenario, Start } from "./scenario.js";
+
+const user = "agent";
+const home = `/home/${user}`;
+/** Variants whose golden's own milestones are remembered. */
+const baselinesKept = 1_024;
+
+/** The episodes of one task; shared by all sessions that play it. */
+export class TaskScenario implements Scenario {
+  readonly id: string;
+  readonly version: string;
+  readonly #task: LoadedTask;
+  readonly #goldens: GoldenStore;
+  /** By variant: its golden never changes, so these are read once. */
+  readonly #baselines = new Map<string, Promise<ReadonlySet<string>>>();
+
+  constructor(task: LoadedTask, goldens: GoldenStore) {
+    this.id = task.id;
+    this.version = task.version;
+    this.#task = task;
+    this.#goldens = goldens;
+  }
+
+  start(seed: number, params?: Record<string, unknown>): Start {
+    const variant = this.#task.variant({ seed, params });
+    const { task } = variant;
+    const { agent } = task.limits;
+    const golden = () => this.#goldens.forVariant(variant);
+    return {
+      instruction: task.instruction,
+      params: variant.params,
+      digest: variant.digest,
+      user,
+      home,
+      cwd: task.cwd ?? home,
+      granted: new Set(task.capabilities.agent),
+      limits: {
+        steps: task.limits.steps,
+        guestSeconds: agent.guest_seconds,
+        instructions: agent.instructions ?? Number.POSITIVE_INFINITY,
+        wallSeconds: agent.wall_seconds,
+      },
+      grader: new TaskGrader(variant, golden, (read) => this.#baseline(variant, read)),
+      golden,
+    };
+  }
+
+  #baseline(variant: TaskVariant, read: () => Promise<ReadonlySet<string>>): Promise<ReadonlySet<string>> {
+    const known = this.#baselines.get(variant.digest);
+    if (known !== undefined) return known;
+    const reading = read();
+    this.#baselines.set(variant.digest, reading);
+    reading.catch(() => this.#baselines.delete(variant.digest));
+    if (this.#baselines.size > baselinesKept)
+      this.#baselines.delete(this.#baselines.keys().next().value ?? "");
+    return reading;
+  }
+}

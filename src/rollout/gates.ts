@@ -1,0 +1,188 @@
+/** The gates that a task must pass before it is worth playing: an untested grader is a guess. */
+import { GoldenStore } from "../env/session/goldens.js";
+import { Session } from "../env/session/session.js";
+import { TaskScenario } from "../env/session/task-scenario.js";
+import { runSteps } from "../env/setup/steps.js";
+import type { LoadedTask, Mutation, TaskVariant } from "../env/task/index.js";
+import {
+  doneOperator,
+  failOperator,
+  nullOperator,
+  type Operator,
+  oracleOperator,
+} from "../operator/index.js";
+import type { SandboxProvider } from "../sandbox/sandbox.js";
+import type { Verdict } from "../verifiers/index.js";
+
+/** What the gates found out about one variant. */
+export interface VariantFindings {
+  /** Scores; null where the verdict was ungraded. */
+  oracle: number | null;
+  null: number | null;
+  failOnly: number | null;
+  doneOnly: number | null;
+  mutationsFlipped: boolean;
+  problems: string[];
+}
+
+/** Episodes of the gates differ in nothing but what is played. */
+const gateSeed = 7;
+const fewestMilestones = 2;
+const mutationSeed = new Uint8Array(32);
+
+/** Runs the gates of tasks on machines of a provider. */
+export class TaskGates {
+  readonly #goldens: GoldenStore;
+
+  constructor(provider: SandboxProvider) {
+    this.#goldens = new GoldenStore(provider);
+  }
+
+  close(): void {
+    this.#goldens.close();
+  }
+
+  /** The score of the oracle alone. */
+  async oracleScore(task: LoadedTask, variant: TaskVariant): Promise<number | null> {
+    return (await this.#verdict(task, variant, oracleOperator)).score;
+  }
+
+  /** All gates of one variant but the order of tasks. Rejects if the machine fails; a failing task is a finding. */
+  async examine(task: LoadedTask, variant: TaskVariant): Promise<VariantFindings> {
+    const problems: string[] = [];
+    const named = (what: string, verdict: Verdict) => {
+      if (verdict.status === "ungraded") problems.push(`${what} is ungraded: ${verdict.reason}`);
+      return verdict.score;
+    };
+    if (variant.graph.milestones.length < fewestMilestones)
+      problems.push(`it has fewer than ${fewestMilestones} milestones`);
+    // The idle session starts first and is graded last: it must see nothing of the oracle's work.
+    const idle = await this.#session(task, variant);
+    const solved = await this.#session(task, variant);
+    try {
+      const earned = await this.#play(solved, variant, oracleOperator);
+      const verdict = await solved.evaluate();
+      const oracle = named("the oracle", verdict);
+      if (oracle !== null && oracle !== 1) problems.push(`the oracle scores ${oracle}: ${failures(verdict)}`);
+      for (const { id } of variant.graph.milestones) {
+        if (!earned.has(id))
+          problems.push(`the oracle does not earn the milestone ${id}, or it holds from the start`);
+      }
+      const again = await solved.evaluate();
+      if (withoutTimes(again) !== withoutTimes(verdict))
+        problems.push("grading the solved state twice gives two verdicts");
+      const mutationsFlipped = await this.#mutations(solved, variant, problems);
+      const nothing = named("the null agent", await this.#played(idle, variant, nullOperator));
+      const doneOnly = named("done alone", await this.#verdict(task, variant, doneOperator));
+      const failOnly = named("fail alone", await this.#verdict(task, variant, failOperator));
+      if (nothing !== null && nothing !== 0) problems.push(`the null agent scores ${nothing}`);
+      if (doneOnly !== null && doneOnly !== 0) problems.push(`done alone scores ${doneOnly}`);
+      if (failOnly !== null && failOnly !== 0 && variant.task.expect === "act")
+        problems.push(`fail alone scores ${failOnly}`);
+      return { oracle, null: nothing, failOnly, doneOnly, mutationsFlipped, problems };
+    } finally {
+      await idle.close();
+      await solved.close();
+    }
+  }
+
+  async #session(task: LoadedTask, variant: TaskVariant): Promise<Session> {
+    const session = new Session(new TaskScenario(task, this.#goldens));
+    try {
+      await session.reset({ seed: gateSeed, params: variant.params });
+      return session;
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+  }
+
+  async #verdict(task: LoadedTask, variant: TaskVariant, operator: Operator): Promise<Verdict> {
+    const session = await this.#session(task, variant);
+    try {
+      return await this.#played(session, variant, operator);
+    } finally {
+      await session.close();
+    }
+  }
+
+  async #played(session: Session, variant: TaskVariant, operator: Operator): Promise<Verdict> {
+    await this.#play(session, variant, operator);
+    return session.evaluate();
+  }
+
+  /** Plays an episode to its end; returns the milestones that were paid. */
+  async #play(session: Session, variant: TaskVariant, operator: Operator): Promise<Set<string>> {
+    const earned = new Set<string>();
+    session.onEvent((event) => {
+      if (event.event === "milestone" && event.reward > 0) earned.add(event.check);
+    });
+    const player = operator.play(variant);
+    let last: Parameters<typeof player.next>[0] = { observation: await session.observe(), info: {} };
+    for (;;) {
+      const actions = await player.next(last);
+      if (actions === null) return earned;
+      const result = await session.step(actions);
+      if (result.terminated || result.truncated) return earned;
+      last = result;
+    }
+  }
+
+  /** Every mutation must flip what it says, and every check must be flipped by one of them. */
+  async #mutations(solved: Session, variant: TaskVariant, problems: string[]): Promise<boolean> {
+    const before = problems.length;
+    const flipped = new Set<string>();
+    for (const mutation of variant.task.mutations) {
+      const verdict = await this.#mutated(solved, variant, mutation);
+      if (verdict.status === "ungraded") {
+        problems.push(`mutation ${mutation.id} leaves the verdict ungraded: ${verdict.reason}`);
+        continue;
+      }
+      if (verdict.passed === true) problems.push(`mutation ${mutation.id} does not flip the verdict`);
+      const failed = new Set(
+        verdict.checks
+          .filter(({ status }) => status === "failed" || status === "skipped")
+          .map(({ id }) => id),
+      );
+      for (const id of failed) flipped.add(id);
+      for (const id of mutation.flips) {
+        const isCheck = verdict.checks.some((check) => check.id === id);
+        if (isCheck && !failed.has(id)) problems.push(`mutation ${mutation.id} does not flip ${id}`);
+      }
+    }
+    for (const { id } of variant.graph.checks) {
+      if (!flipped.has(id)) problems.push(`no mutation flips ${id}`);
+    }
+    return problems.length === before;
+  }
+
+  async #mutated(solved: Session, variant: TaskVariant, mutation: Mutation): Promise<Verdict> {
+    const { machine, record, start } = solved.episode();
+    const { grader } = start;
+    if (grader === null) throw new TypeError("a task has a grader");
+    const fork = await machine.fork("branch", { seed: mutationSeed });
+    try {
+      await runSteps(fork, mutation.steps, {
+        readAsset: (path) => variant.readAsset(path),
+        at: `mutations.${mutation.id}.steps`,
+      });
+      const said = Object.fromEntries(
+        Object.entries(mutation.episode ?? {}).filter(([, value]) => value !== undefined),
+      );
+      return await grader.evaluate(fork, { ...record, ...said });
+    } finally {
+      await fork.close();
+    }
+  }
+}
+
+function failures(verdict: Verdict): string {
+  return verdict.checks
+    .filter(({ status }) => status !== "passed")
+    .map(({ id, status, evidence }) => `${id} ${status} (${evidence})`)
+    .join("; ");
+}
+
+function withoutTimes(verdict: Verdict): string {
+  return JSON.stringify({ ...verdict, checks: verdict.checks.map((check) => ({ ...check, ms: 0 })) });
+}

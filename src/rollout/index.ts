@@ -1,0 +1,13 @@
+/** The door of the room. */
+export {
+  type CheckTasksOptions,
+  type CheckTasksReport,
+  checkTasks,
+  renderCheck,
+  type TaskFinding,
+} from "./check.js";
+export type { EpisodeOutcome, RolloutClient } from "./episode.js";
+export { type EvaluateOptions, evaluateTaskSet, subSeed } from "./evaluate.js";
+export type { EvaluationReport, Spread, TaskReport } from "./report.js";
+export { renderScorecard } from "./scorecard.js";
+export { mean, passAtK, passHatK, quantile, wilson } from "./statistics.js";
