@@ -1,0 +1,168 @@
+/** Files of the guest: contents, records, hashes. */
+import { createHash } from "node:crypto";
+import { ShinkenError } from "../../errors/index.js";
+import type { FileStat, ReadOptions, WriteOptions } from "../sandbox.js";
+import { defaultUser, toBytes } from "./command.js";
+import { GuestError, protocolError } from "./failures.js";
+import { Channel, inputFrames, joined, Op } from "./frame.js";
+import type { AgentLink, ExchangeOptions } from "./link.js";
+import {
+  fileRecord,
+  fileStat,
+  listReply,
+  parseRecords,
+  readReply,
+  recordName,
+  writeReply,
+} from "./replies.js";
+import { request } from "./request.js";
+
+/** Bytes of a file that may be read or written in one go. */
+export const maxFileBytes = 256 << 20;
+/** A hash reads the file in pieces of this size. */
+const hashStep = 8 << 20;
+/** Entries of a folder that the agent sends at the most. */
+const maxEntries = 65_536;
+const recordCredit = 512 << 20;
+
+async function readRange(
+  link: AgentLink,
+  path: string,
+  range: { offset: number; limit: number; user: string | undefined },
+  limits: ExchangeOptions,
+): Promise<{ bytes: Uint8Array; size: number }> {
+  const parts: Uint8Array[] = [];
+  let got = 0;
+  const reply = await request(link, Op.read, `read ${path}`, { path, ...range }, readReply, {
+    ...limits,
+    credit: range.limit,
+    onData: (channel, bytes) => {
+      if (channel !== Channel.file) throw protocolError(`file data on channel ${channel}`);
+      got += bytes.length;
+      parts.push(bytes.slice());
+    },
+  });
+  if (reply.read !== got) throw protocolError(`${got} bytes of a file where ${reply.read} were announced`);
+  return { bytes: joined(parts), size: reply.size };
+}
+
+function wholeNumber(value: number, path: string): number {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new ShinkenError("bad_request", `${path} is not a whole number of bytes.`, { path });
+}
+
+/** Contents of a regular file, or of a part of it. `too_large` if all of it is asked for and exceeds the limit. */
+export async function readFile(
+  link: AgentLink,
+  path: string,
+  options: ReadOptions,
+  limits: ExchangeOptions,
+): Promise<Uint8Array> {
+  const limit = Math.min(wholeNumber(options.limit ?? maxFileBytes, "limit"), maxFileBytes);
+  const offset = wholeNumber(options.offset ?? 0, "offset");
+  const { bytes, size } = await readRange(link, path, { offset, limit, user: options.user }, limits);
+  if (options.limit === undefined && bytes.length === limit && size - offset > limit) {
+    throw new ShinkenError(
+      "too_large",
+      `${path} has ${size} bytes; at most ${maxFileBytes} are read in one go.`,
+    );
+  }
+  return bytes;
+}
+
+/** Makes or replaces a file, or appends to it. */
+export async function writeFile(
+  link: AgentLink,
+  path: string,
+  data: Uint8Array | string,
+  options: WriteOptions,
+  limits: ExchangeOptions,
+): Promise<void> {
+  const bytes = toBytes(data) as Uint8Array;
+  if (bytes.length > maxFileBytes) {
+    throw new ShinkenError(
+      "too_large",
+      `A file of ${bytes.length} bytes; at most ${maxFileBytes} are written in one go.`,
+    );
+  }
+  const fields = {
+    path,
+    mode: options.mode,
+    user: options.user ?? defaultUser,
+    append: options.append,
+    parents: options.parents ?? true,
+  };
+  const reply = await request(link, Op.write, `write ${path}`, fields, writeReply, {
+    ...limits,
+    following: (stream) => inputFrames(stream, bytes, true),
+  });
+  if (reply.size !== bytes.length) throw protocolError(`${reply.size} bytes written of ${bytes.length}`);
+}
+
+export async function stat(
+  link: AgentLink,
+  path: string,
+  limits: ExchangeOptions,
+  follow?: boolean,
+): Promise<FileStat> {
+  return fileStat(path, await request(link, Op.stat, `stat ${path}`, { path, follow }, fileRecord, limits));
+}
+
+/** As `stat`, but null where nothing is. */
+export async function statIfExists(
+  link: AgentLink,
+  path: string,
+  limits: ExchangeOptions,
+): Promise<FileStat | null> {
+  try {
+    return await stat(link, path, limits);
+  } catch (error) {
+    if (error instanceof GuestError && (error.errno === "ENOENT" || error.errno === "ENOTDIR")) return null;
+    throw error;
+  }
+}
+
+/** Entries of a folder sorted by name, the first `limit` of them. `too_large` for a folder that cannot be told in full. */
+export async function list(
+  link: AgentLink,
+  path: string,
+  limit: number,
+  limits: ExchangeOptions,
+): Promise<FileStat[]> {
+  const base = path.endsWith("/") ? path : `${path}/`;
+  const entries: { name: string; stat: FileStat }[] = [];
+  const reply = await request(link, Op.list, `list ${path}`, { path, limit: maxEntries }, listReply, {
+    ...limits,
+    credit: recordCredit,
+    onData: (channel, bytes) => {
+      if (channel !== Channel.records) throw protocolError(`records on channel ${channel}`);
+      for (const record of parseRecords(fileRecord, bytes)) {
+        const name = recordName(record);
+        entries.push({ name, stat: fileStat(base + name, record) });
+      }
+      if (entries.length > maxEntries) throw protocolError("more entries than asked for");
+    },
+  });
+  if (reply.count !== entries.length)
+    throw protocolError(`${entries.length} entries where ${reply.count} were announced`);
+  if (reply.more) throw new ShinkenError("too_large", `${path} has more than ${maxEntries} entries.`);
+  entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return entries.slice(0, limit).map((entry) => entry.stat);
+}
+
+/**
+ * SHA-256 in hex of a regular file. The host does the sum: reading costs the guest a hundredth of the instructions.
+ */
+export async function hash(
+  link: AgentLink,
+  path: string,
+  limits: ExchangeOptions,
+  user?: string,
+): Promise<string> {
+  const sum = createHash("sha256");
+  for (let offset = 0; ; offset += hashStep) {
+    const { bytes } = await readRange(link, path, { offset, limit: hashStep, user }, limits);
+    sum.update(bytes);
+    if (bytes.length < hashStep) return sum.digest("hex");
+  }
+}

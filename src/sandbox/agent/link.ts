@@ -1,0 +1,152 @@
+/**
+ * One port of one machine: gives streams their numbers, runs one exchange at a time, and hands frames to the stream that
+ * they belong to.
+ */
+import { encode } from "@msgpack/msgpack";
+import type { ShinkenError } from "../../errors/index.js";
+import { protocolError, stopped } from "./failures.js";
+import { Control, decodeFrame, encodeFrame, Event, Flag, type Frame, joined, Kind } from "./frame.js";
+import type { AgentPort, AgentTransport, ExchangeLimits } from "./transport.js";
+
+/** Who gets a stream's frames. Handlers may throw a ShinkenError: the exchange then fails with it. */
+export interface StreamHandler {
+  onData?(channel: number, bytes: Uint8Array): void;
+  onCredit?(bytes: number): void;
+  /** The FINAL reply; the stream is over. */
+  onReply(reply: Frame): void;
+}
+
+export interface ExchangeOptions extends ExchangeLimits {
+  realtime?: boolean | undefined;
+}
+
+/** Payload of a request or control frame; keys whose value is undefined are left out. */
+export function payloadOf(value: unknown): Uint8Array {
+  return encode(value, { ignoreUndefined: true });
+}
+
+export class AgentLink {
+  readonly port: AgentPort;
+  readonly #transport: AgentTransport;
+  readonly #streams = new Map<number, StreamHandler>();
+  /** Streams whose requests were given up and that the agent may still work on. */
+  readonly #abandoned = new Set<number>();
+  #next: number;
+  #turn: Promise<unknown> = Promise.resolve();
+  #running = false;
+  #fault: ShinkenError | null = null;
+  #died: string | null = null;
+
+  /** `firstStream`: a fork goes on after its parent's numbers, whose streams its agent may still hold. */
+  constructor(transport: AgentTransport, port: AgentPort, firstStream = 1) {
+    this.#transport = transport;
+    this.port = port;
+    this.#next = firstStream;
+  }
+
+  get nextStream(): number {
+    return this.#next;
+  }
+
+  /** True while the machine runs for this port. */
+  get running(): boolean {
+    return this.#running;
+  }
+
+  open(handler: StreamHandler): number {
+    const stream = this.#next;
+    this.#next = this.#next === 0xffff_ffff ? 1 : this.#next + 1;
+    this.#streams.set(stream, handler);
+    return stream;
+  }
+
+  /** Forgets a stream that never reached the agent. */
+  forget(stream: number): void {
+    this.#streams.delete(stream);
+  }
+
+  /**
+   * In its turn: calls `input` for what the agent gets, and runs the machine until `stream` has its FINAL reply. Rejects with a
+   * ShinkenError; the stream is given up then, and cancelled before the next exchange.
+   */
+  exchange(stream: number, input: () => Uint8Array[], options: ExchangeOptions = {}): Promise<void> {
+    const result = this.#turn.then(() => this.#exchange(stream, input, options));
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+
+  async #exchange(stream: number, input: () => Uint8Array[], options: ExchangeOptions): Promise<void> {
+    if (this.#fault !== null) throw this.#fault;
+    if (!this.#streams.has(stream)) return;
+    const frames: Uint8Array[] = [];
+    for (const old of this.#abandoned)
+      frames.push(encodeFrame({ kind: Kind.control, stream: old, op: Control.cancel }));
+    this.#abandoned.clear();
+    frames.push(...input());
+    this.#running = true;
+    try {
+      const { reason } = await this.#transport.exchange(
+        { ...options, port: this.port, input: joined(frames), stream },
+        (bytes) => this.#take(bytes),
+      );
+      if (this.#fault !== null) throw this.#fault;
+      if (this.#streams.has(stream)) throw stopped(reason, this.#died);
+    } finally {
+      this.#running = false;
+      if (this.#streams.delete(stream)) this.#abandoned.add(stream);
+    }
+  }
+
+  /** Sends frames while an exchange runs. */
+  post(frame: Uint8Array): void {
+    this.#transport.post(this.port, frame);
+  }
+
+  /** Gives allowance to the agent for a stream's data. */
+  grant(stream: number, bytes: number): void {
+    this.post(encodeFrame({ kind: Kind.control, stream, op: Control.credit, credit: bytes }));
+  }
+
+  cancel(): void {
+    this.#transport.cancel();
+  }
+
+  #take(bytes: Uint8Array): void {
+    if (this.#fault !== null) return;
+    try {
+      const decoded = decodeFrame(bytes);
+      if (decoded === null || decoded.size !== bytes.length) throw protocolError("a frame is cut short");
+      this.#deliver(decoded.frame);
+    } catch (error) {
+      this.#fault =
+        error instanceof Error && "code" in error
+          ? (error as ShinkenError)
+          : protocolError(String(error), error);
+      this.#transport.cancel();
+    }
+  }
+
+  #deliver(frame: Frame): void {
+    if (frame.kind === Kind.event) {
+      this.#event(frame);
+      return;
+    }
+    const handler = this.#streams.get(frame.stream);
+    if (handler === undefined) return;
+    if (frame.kind === Kind.data) {
+      handler.onData?.(frame.op, frame.payload);
+    } else if (frame.kind === Kind.control) {
+      if (frame.op !== Control.credit) throw protocolError(`control ${frame.op} from a guest`);
+      handler.onCredit?.(frame.credit);
+    } else {
+      if ((frame.flags & Flag.final) === 0) throw protocolError("a reply that is not final");
+      this.#streams.delete(frame.stream);
+      handler.onReply(frame);
+    }
+  }
+
+  #event(frame: Frame): void {
+    if (frame.op === Event.agentDied) this.#died = "The agent inside the machine was killed.";
+    else if (frame.op === Event.fault) throw protocolError("it reports a fault in what the host sent");
+  }
+}

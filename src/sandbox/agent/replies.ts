@@ -1,0 +1,140 @@
+/** Replies of the agent as schemas: the guest is hostile, so every field is checked for its kind and bounds. */
+import { decode, decodeMulti } from "@msgpack/msgpack";
+import { z } from "zod";
+import type { FileStat, FileType, ProcessInfo } from "../sandbox.js";
+import { protocolError } from "./failures.js";
+
+const count = z.number().min(0);
+const small = z.number().int().min(0).max(0xffff_ffff);
+/** A binary value; a frame bounds its length. */
+const bytes = z.instanceof(Uint8Array);
+
+export const helloReply = z.strictObject({
+  protocol: z.literal(1),
+  ports: z.number().int().min(1).max(2),
+  host_test: z.boolean(),
+  controllers: z.boolean(),
+});
+export const execReply = z.strictObject({
+  exit: z.number().int().min(0).max(255).nullable(),
+  signal: z.number().int().min(1).max(127).nullable(),
+  timedOut: z.boolean(),
+  oomKilled: z.boolean(),
+  dropped: z.tuple([count, count]),
+  us: count,
+});
+export const awaitReply = z.strictObject({
+  matched: z.boolean(),
+  ended: z.boolean(),
+  line: bytes,
+  dropped: count,
+});
+export const readReply = z.strictObject({
+  size: count,
+  read: count,
+  mode: z.number().int().min(0).max(0o7777),
+  mtime: z.tuple([z.number(), small]),
+});
+export const writeReply = z.strictObject({ size: count });
+export const listReply = z.strictObject({ count, more: z.boolean() });
+export const warmReply = z.strictObject({ files: count, bytes: count });
+export const emptyReply = z.strictObject({});
+export const errorReply = z.strictObject({ code: z.string().min(1).max(32), where: z.string().max(64) });
+export const uniquenessReply = z.strictObject({
+  generation: bytes.refine((value) => value.length === 16),
+  sample: bytes.refine((value) => value.length === 32),
+  network: z.enum(["absent", "set"]),
+  notified: small,
+});
+
+const fileTypes: Record<string, FileType> = {
+  f: "file",
+  d: "directory",
+  l: "symlink",
+  p: "fifo",
+  s: "socket",
+  c: "char",
+  b: "block",
+};
+export const fileRecord = z.tuple([
+  bytes,
+  z.enum(["f", "d", "l", "p", "s", "c", "b"]),
+  z.number().int().min(0).max(0o7777),
+  count,
+  small,
+  small,
+  z.number(),
+  small,
+  bytes.nullable(),
+]);
+export const processRecord = z.tuple([
+  small,
+  small,
+  small,
+  z.string().length(1),
+  bytes,
+  z.array(bytes),
+  count,
+]);
+
+const text = new TextDecoder();
+
+/** The one value in `payload`, checked. Throws `agent_protocol`. */
+export function parseReply<T>(schema: z.ZodType<T>, payload: Uint8Array): T {
+  let value: unknown;
+  try {
+    value = decode(payload);
+  } catch (cause) {
+    throw protocolError("a reply is not msgpack", cause);
+  }
+  return checked(schema, value);
+}
+
+function checked<T>(schema: z.ZodType<T>, value: unknown): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  throw protocolError(`a reply is malformed at '${issue?.path.join(".") ?? ""}': ${issue?.message ?? ""}`);
+}
+
+/** All records in a frame of channel 3. Throws `agent_protocol`. */
+export function parseRecords<T>(schema: z.ZodType<T>, payload: Uint8Array): T[] {
+  const records: T[] = [];
+  try {
+    for (const value of decodeMulti(payload)) records.push(checked(schema, value));
+  } catch (cause) {
+    throw protocolError("a record is malformed", cause);
+  }
+  return records;
+}
+
+/** A file's record as the contract has it; `path` is the whole path. */
+export function fileStat(path: string, record: z.infer<typeof fileRecord>): FileStat {
+  const [, type, mode, size, uid, gid, seconds, nanoseconds, target] = record;
+  return {
+    path,
+    type: fileTypes[type] as FileType,
+    size,
+    mode,
+    uid,
+    gid,
+    mtime: seconds + nanoseconds / 1e9,
+    ...(target === null ? {} : { target: text.decode(target) }),
+  };
+}
+
+export function recordName(record: z.infer<typeof fileRecord>): string {
+  return text.decode(record[0]);
+}
+
+export function processInfo(record: z.infer<typeof processRecord>): ProcessInfo {
+  const [pid, ppid, uid, state, name, argv] = record;
+  return {
+    pid,
+    ppid,
+    uid,
+    state,
+    name: text.decode(name),
+    argv: argv.map((argument) => text.decode(argument)),
+  };
+}
