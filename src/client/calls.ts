@@ -55,7 +55,7 @@ export class Calls {
     // The first copy is still at work there: its connection is gone, so only asking again brings the outcome.
     if (!reply.ok && reply.error.code === "session_busy" && entry.resent) return entry;
     this.pending.delete(reply.id);
-    if (reply.ok) entry.resolve(reply.result);
+    if (reply.ok) entry.resolve(reply.result as Record<string, unknown>);
     else entry.reject(asError(reply.error));
     return undefined;
   }

@@ -8,6 +8,7 @@ import {
   encodeMessage,
   type PushedEvent,
   type Reply,
+  type WireError,
 } from "../wire/index.js";
 import { dispatch } from "./dispatch.js";
 import { Outbox } from "./outbox.js";
@@ -148,7 +149,7 @@ export class Connection implements SocketHandler, Holder {
     const known = error instanceof ShinkenError ? error : this.unexpected(error);
     this.context.metrics.error(known.code);
     if (isInfrastructure(known)) this.context.metrics.infraFailure(known.code);
-    this.send({ id, ok: false, error: known.toJSON() }, encoding);
+    this.send({ id, ok: false, error: bounded(known.toJSON()) }, encoding);
   }
 
   private unexpected(error: unknown): ShinkenError {
@@ -161,4 +162,18 @@ export class Connection implements SocketHandler, Holder {
     if (!this.open) return;
     this.outbox.send(encodeMessage(message, encoding));
   }
+}
+
+/** Characters of an error that a reply repeats: parts of it may be the client's own, of any length. */
+const maxErrorText = 2000;
+
+function bounded(error: WireError): WireError {
+  const cut = (text: string) =>
+    text.length <= maxErrorText ? text : `${text.slice(0, maxErrorText).replace(/[\uD800-\uDBFF]$/, "")}...`;
+  return {
+    ...error,
+    message: cut(error.message),
+    ...(error.path === undefined ? {} : { path: cut(error.path) }),
+    ...(error.suggestion === undefined ? {} : { suggestion: cut(error.suggestion) }),
+  };
 }

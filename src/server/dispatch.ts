@@ -8,7 +8,7 @@ import type { Request, RequestOf } from "./requests.js";
 import type { ServerContext } from "./server.js";
 import type { ServerSession } from "./session.js";
 
-type Result = Record<string, unknown>;
+type Result = object;
 
 /** Names that `create` takes as `environment`. */
 const environments = ["echo"];
@@ -97,7 +97,7 @@ function makeEnvironment(context: ServerContext, request: RequestOf<"create">): 
   const meant = nearest(name, environments);
   throw new ShinkenError("unknown_environment", `there is no environment '${name}'`, {
     path: "environment",
-    suggestion: meant === undefined ? `known: ${environments.join(", ")}` : `did you mean '${meant}'?`,
+    suggestion: meant === undefined ? `known: ${environments.join(", ")}` : `did you mean "${meant}"?`,
   });
 }
 

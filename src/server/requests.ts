@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { ShinkenError } from "../errors/index.js";
 import { nearest } from "../errors/nearest.js";
-import { formatPath, type Operation, operations } from "../wire/index.js";
+import { parseOrThrow } from "../errors/parse.js";
+import { type Operation, operations } from "../wire/index.js";
 
 const id = z.int().min(0);
 /** Names appear in logs and paths, so they hold no surprises. */
@@ -69,13 +70,11 @@ export function parseRequest(message: unknown): Request {
     const meant = nearest(op, operations);
     throw new ShinkenError("unknown_op", `there is no operation '${op.slice(0, 64)}'`, {
       path: "op",
-      suggestion: meant === undefined ? operations.join(", ") : `did you mean '${meant}'?`,
+      suggestion: meant === undefined ? operations.join(", ") : `did you mean "${meant}"?`,
     });
   }
   const schema = schemas[op as Operation];
-  const parsed = schema.safeParse(message);
-  if (parsed.success) return parsed.data as Request;
-  throw asError(parsed.error.issues[0], Object.keys(schema.shape));
+  return parseOrThrow(schema, message, "bad_request") as Request;
 }
 
 /** The id of a message that may be anything, so that even a refusal can be matched; null where there is none. */
@@ -83,19 +82,4 @@ export function requestId(message: unknown): number | null {
   if (typeof message !== "object" || message === null) return null;
   const parsed = id.safeParse((message as { id?: unknown }).id);
   return parsed.success ? parsed.data : null;
-}
-
-function asError(issue: z.core.$ZodIssue | undefined, keys: readonly string[]): ShinkenError {
-  if (issue === undefined) return new ShinkenError("bad_request", "the request is not valid");
-  if (issue.code === "unrecognized_keys") {
-    const key = issue.keys[0] ?? "";
-    const path = formatPath([...issue.path, key]);
-    const meant = nearest(key, keys);
-    return new ShinkenError("bad_request", `${path.slice(0, 128)}: unknown key`, {
-      path: path.slice(0, 128),
-      suggestion: meant === undefined ? `known keys: ${keys.join(", ")}` : `did you mean '${meant}'?`,
-    });
-  }
-  const path = formatPath(issue.path);
-  return new ShinkenError("bad_request", `${path}: ${issue.message}`, { path });
 }

@@ -15,11 +15,7 @@ import type { Verdict } from "../verifiers/verdict.js";
 import type { SessionRow, SessionState } from "../wire/index.js";
 
 /** A reply to `step`. */
-export interface StepReply extends StepResult {
-  step: number;
-  next: number;
-  [field: string]: unknown;
-}
+export type StepReply = StepResult & { step: number; next: number };
 
 interface LastStep {
   number: number;
@@ -173,7 +169,8 @@ export class ServerSession {
   private stepped(number: number, result: StepResult): StepReply {
     if (result.terminated || result.truncated) this.state = "over";
     this.next = number + 1;
-    return { ...result, step: number, next: number + 1 };
+    const { observation, reward, terminated, truncated, info } = result;
+    return { step: number, next: number + 1, observation, reward, terminated, truncated, info };
   }
 
   private resent(last: LastStep, actions: readonly unknown[]): Promise<StepReply> {

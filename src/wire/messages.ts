@@ -28,7 +28,7 @@ export interface WireError {
 
 /** Answer to the request of the same id. `id` is null where the request's own could not be read. */
 export type Reply =
-  | { id: number | null; ok: true; result: Record<string, unknown> }
+  | { id: number | null; ok: true; result: object }
   | { id: number | null; ok: false; error: WireError };
 
 /** Limits in force, told by `hello`. */

@@ -147,7 +147,7 @@ class Scan {
     if (head >= 0xa0 && head <= 0xbf) length = head & 0x1f;
     else if (head === 0xd9) length = this.byte();
     else if (head === 0xda) length = this.unsigned(2);
-    else return this.refuse("the key of a map is not a string");
+    else return this.refuse("a key of the map is not a string, or too long");
     const start = this.at;
     this.string(length);
     return keyText(this.bytes, start, this.at);

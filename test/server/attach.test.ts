@@ -15,7 +15,12 @@ describe("a session whose connection broke", () => {
     await until(() => server.counts().connections === 0);
 
     const other = await Peer.connect(server);
-    expect((await other.ask({ op: "attach", session, token })).result).toEqual({ session, task: "echo", state: "running", next: 2 });
+    expect((await other.ask({ op: "attach", session, token })).result).toEqual({
+      session,
+      task: "echo",
+      state: "running",
+      next: 2,
+    });
     expect((await other.ask({ op: "step", session, step: 1, actions })).result.info.done).toBe(1);
     expect((await other.ask({ op: "step", session, step: 2, actions })).result.info.done).toBe(2);
   });
@@ -30,7 +35,10 @@ describe("a session whose connection broke", () => {
     peer.kill();
     const other = await Peer.connect(server);
     await other.ask({ op: "attach", session, token });
-    expect((await other.ask({ op: "step", session, step: 1, actions: slow })).result).toMatchObject({ step: 1, info: { done: 1 } });
+    expect((await other.ask({ op: "step", session, step: 1, actions: slow })).result).toMatchObject({
+      step: 1,
+      info: { done: 1 },
+    });
     expect((await other.ask({ op: "observe", session })).result.observation.results[0].text).toBe("1");
   });
 
@@ -79,7 +87,11 @@ describe("attach", () => {
       await two.ask({ op: "attach", session, token: `${token.slice(0, -1)}!` }),
       await two.ask({ op: "attach", session: "nobody", token }),
     ];
-    expect(replies.map((reply) => reply.error.code)).toEqual(["unknown_session", "unknown_session", "unknown_session"]);
+    expect(replies.map((reply) => reply.error.code)).toEqual([
+      "unknown_session",
+      "unknown_session",
+      "unknown_session",
+    ]);
     expect((await one.ask({ op: "observe", session })).ok).toBe(true);
   });
 });

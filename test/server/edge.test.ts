@@ -98,7 +98,9 @@ describe("a slow reader", () => {
     const replies = [];
     for (const _ of ids) replies.push(await peer.wait(() => true));
     expect(replies.map((reply) => reply.id)).toEqual(ids);
-    expect(replies.map((reply) => reply.result.observation.results[0].text.length)).toEqual(ids.map(() => 1_000_000));
+    expect(replies.map((reply) => reply.result.observation.results[0].text.length)).toEqual(
+      ids.map(() => 1_000_000),
+    );
   });
 
   it("does not hold up another client", async () => {
@@ -107,7 +109,9 @@ describe("a slow reader", () => {
     const [a, b] = [await slow.session(), await quick.session()];
     (slow.ws as unknown as { _socket: { pause(): void } })._socket.pause();
     slow.send({ op: "step", session: a.session, step: 1, actions: [{ type: "big", bytes: 7_000_000 }] });
-    expect((await quick.ask({ op: "step", session: b.session, step: 1, actions: [{ type: "echo" }] })).ok).toBe(true);
+    expect(
+      (await quick.ask({ op: "step", session: b.session, step: 1, actions: [{ type: "echo" }] })).ok,
+    ).toBe(true);
   });
 });
 
@@ -128,7 +132,10 @@ describe("drain", () => {
     const peer = await Peer.connect(server);
     const { session } = await peer.session();
     const drained = server.drain(60);
-    expect((await peer.ask({ op: "create", environment: "echo" })).error).toMatchObject({ code: "server_draining", retry: true });
+    expect((await peer.ask({ op: "create", environment: "echo" })).error).toMatchObject({
+      code: "server_draining",
+      retry: true,
+    });
     expect((await peer.ask({ op: "fork", session })).error.code).toBe("server_draining");
     expect((await peer.ask({ op: "reset", session })).error.code).toBe("server_draining");
     await expect(Peer.connect(server)).rejects.toThrow();
@@ -144,7 +151,10 @@ describe("drain", () => {
     const { session } = await peer.session();
     peer.send({ op: "step", session, step: 1, actions: [{ type: "sleep", ms: 600_000 }] });
     await server.drain(0.2);
-    expect(await peer.wait((message) => message.event === "closed")).toMatchObject({ session, code: "server_draining" });
+    expect(await peer.wait((message) => message.event === "closed")).toMatchObject({
+      session,
+      code: "server_draining",
+    });
     expect(await peer.closed).toEqual({ code: 1001, reason: "server_draining" });
     expect(opened.now).toBe(0);
   });
@@ -171,7 +181,12 @@ describe("what a server shows of itself", () => {
     await peer.ask({ op: "evaluate", session });
     await peer.ask({ op: "fork", session });
     await peer.ask({ op: "step", session, step: 2, actions: [{ type: "throw", code: "machine_died" }] });
-    await peer.ask({ op: "step", session, step: 2, actions: [{ type: "event", event: { event: "infra", code: "fork_failed", message: "" } }] });
+    await peer.ask({
+      op: "step",
+      session,
+      step: 2,
+      actions: [{ type: "event", event: { event: "infra", code: "fork_failed", message: "" } }],
+    });
     const text = await (await fetch(http(server.url, "/metrics"))).text();
     for (const line of [
       "shinken_sessions 2",
@@ -198,8 +213,21 @@ describe("what a server shows of itself", () => {
 
   it("is healthy until it drains", async () => {
     const server = await start();
-    expect(await (await fetch(http(server.url, "/health"))).json()).toEqual({ status: "ok", protocol: 1, sessions: 0 });
+    expect(await (await fetch(http(server.url, "/health"))).json()).toEqual({
+      status: "ok",
+      protocol: 1,
+      sessions: 0,
+    });
     expect((await fetch(http(server.url, "/nothing"))).status).toBe(404);
     expect((await fetch(http(server.url, "/health"), { method: "POST" })).status).toBe(405);
+  });
+});
+
+describe("an error reply", () => {
+  it("does not repeat at length what the client sent", async () => {
+    const peer = await Peer.connect(await start());
+    const reply = await peer.ask({ op: "observe", session: "a", ["k".repeat(60_000)]: 1 });
+    expect(reply.error.code).toBe("bad_request");
+    expect(JSON.stringify(reply).length).toBeLessThan(10_000);
   });
 });

@@ -14,10 +14,22 @@ describe("a frame", () => {
     ["is not JSON", "{", "bad_message"],
     ["holds NaN", '{"id":1,"op":"reset","session":"a","seed":NaN}', "bad_message"],
     ["holds -Infinity", '{"id":1,"op":"reset","session":"a","seed":-Infinity}', "bad_message"],
-    ["holds a number out of range", '{"id":1,"op":"reset","session":"a","params":{"x":1e999}}', "bad_message"],
-    ["holds an integer beyond 2^53", '{"id":1,"op":"reset","session":"a","seed":9007199254740993}', "bad_message"],
+    [
+      "holds a number out of range",
+      '{"id":1,"op":"reset","session":"a","params":{"x":1e999}}',
+      "bad_message",
+    ],
+    [
+      "holds an integer beyond 2^53",
+      '{"id":1,"op":"reset","session":"a","seed":9007199254740993}',
+      "bad_message",
+    ],
     ["has a key twice", '{"id":1,"op":"observe","session":"a","session":"b"}', "bad_message"],
-    ["has a key twice in two spellings", '{"id":1,"op":"observe","session":"a","s\\u0065ssion":"b"}', "bad_message"],
+    [
+      "has a key twice in two spellings",
+      '{"id":1,"op":"observe","session":"a","s\\u0065ssion":"b"}',
+      "bad_message",
+    ],
     ["sets a prototype", '{"id":1,"op":"reset","session":"a","params":{"__proto__":{"x":1}}}', "bad_message"],
     ["is empty", "", "bad_message"],
     ["is a number", "7", "bad_request"],
@@ -35,7 +47,11 @@ describe("a frame", () => {
     ["holds NaN", bytes(0x81, 0xa1, "a", 0xcb, 0x7f, 0xf8, 0, 0, 0, 0, 0, 0), "bad_message"],
     ["holds a short NaN", bytes(0x81, 0xa1, "a", 0xca, 0x7f, 0xc0, 0, 0), "bad_message"],
     ["holds an integer beyond 2^53", bytes(0x81, 0xa1, "a", 0xcf, 0, 0x20, 0, 0, 0, 0, 0, 1), "bad_message"],
-    ["holds a negative one", bytes(0x81, 0xa1, "a", 0xd3, 0xff, 0xdf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff), "bad_message"],
+    [
+      "holds a negative one",
+      bytes(0x81, 0xa1, "a", 0xd3, 0xff, 0xdf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff),
+      "bad_message",
+    ],
     ["has a key twice", bytes(0x82, 0xa1, "a", 1, 0xa1, "a", 2), "bad_message"],
     ["has a number as key", bytes(0x81, 1, 1), "bad_message"],
     ["sets a prototype", bytes(0x81, 0xa9, "__proto__", 0x80), "bad_message"],
@@ -65,22 +81,32 @@ describe("a frame", () => {
     const { session } = await bystander.session();
     let step = 0;
     await fc.assert(
-      fc.asyncProperty(fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: "binary", maxLength: 200 })), async (data) => {
-        // Lone surrogates cannot be sent in a text frame.
-        fuzzer.raw(typeof data === "string" ? data.toWellFormed() : data);
-        const reply = await fuzzer.wait(() => true);
-        expect(reply.ok).toBe(false);
-        expect(Object.keys(errorTable)).toContain(reply.error.code);
-        const fine = await bystander.ask({ op: "step", session, step: ++step, actions: [{ type: "echo" }] });
-        expect(fine.ok).toBe(true);
-      }),
+      fc.asyncProperty(
+        fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: "binary", maxLength: 200 })),
+        async (data) => {
+          // Lone surrogates cannot be sent in a text frame.
+          fuzzer.raw(typeof data === "string" ? Buffer.from(data).toString() : data);
+          const reply = await fuzzer.wait(() => true);
+          expect(reply.ok).toBe(false);
+          expect(Object.keys(errorTable)).toContain(reply.error.code);
+          const fine = await bystander.ask({
+            op: "step",
+            session,
+            step: ++step,
+            actions: [{ type: "echo" }],
+          });
+          expect(fine.ok).toBe(true);
+        },
+      ),
       { numRuns: 300 },
     );
   });
 
   it("with a broken byte in a right request is answered too", async () => {
     const peer = await Peer.connect(await start());
-    const request = Buffer.from(new Encoder().encode({ id: 1, op: "step", session: "a", step: 1, actions: [{ type: "echo", n: 1.5 }] }));
+    const request = Buffer.from(
+      new Encoder().encode({ id: 1, op: "step", session: "a", step: 1, actions: [{ type: "echo", n: 1.5 }] }),
+    );
     await fc.assert(
       fc.asyncProperty(fc.nat(request.length - 1), fc.nat(255), async (at, value) => {
         const data = Buffer.from(request);

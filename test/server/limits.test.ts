@@ -7,7 +7,11 @@ describe("the limit of", () => {
   it("message bytes answers with a code, and the connection lives on", async () => {
     const peer = await Peer.connect(await start({ limits: { wire: { maxMessageBytes: 2000 } } }));
     peer.send({ op: "create", task: "x".repeat(3000) });
-    expect((await peer.reply(null)).error).toMatchObject({ code: "too_large", path: "(message)", retry: false });
+    expect((await peer.reply(null)).error).toMatchObject({
+      code: "too_large",
+      path: "(message)",
+      retry: false,
+    });
     expect((await peer.ask({ op: "list", what: "tasks" })).ok).toBe(true);
   });
 
@@ -24,7 +28,9 @@ describe("the limit of", () => {
     const peer = await Peer.connect(await start({ limits: { wire: { maxArrayEntries: 10 } } }), encoding);
     peer.send({ op: "reset", session: "a", params: { list: Array(11).fill(0) } });
     expect((await peer.reply(null)).error.code).toBe("too_large");
-    expect((await peer.ask({ op: "reset", session: "a", params: { list: Array(10).fill(0) } })).error.code).toBe("unknown_session");
+    expect(
+      (await peer.ask({ op: "reset", session: "a", params: { list: Array(10).fill(0) } })).error.code,
+    ).toBe("unknown_session");
   });
 
   it.each(["msgpack", "json"] as const)("map entries holds over %s", async (encoding) => {
@@ -32,14 +38,19 @@ describe("the limit of", () => {
     const map = (size: number) => Object.fromEntries(Array.from({ length: size }, (_, i) => [`k${i}`, i]));
     peer.send({ op: "reset", session: "a", params: map(11) });
     expect((await peer.reply(null)).error.code).toBe("too_large");
-    expect((await peer.ask({ op: "reset", session: "a", params: map(10) })).error.code).toBe("unknown_session");
+    expect((await peer.ask({ op: "reset", session: "a", params: map(10) })).error.code).toBe(
+      "unknown_session",
+    );
   });
 
   it("sessions of a connection can be tried again after one was closed", async () => {
     const peer = await Peer.connect(await start({ limits: { sessionsPerConnection: 2 } }));
     const { session } = await peer.session();
     await peer.session();
-    expect((await peer.ask({ op: "create", environment: "echo" })).error).toMatchObject({ code: "too_many_sessions", retry: true });
+    expect((await peer.ask({ op: "create", environment: "echo" })).error).toMatchObject({
+      code: "too_many_sessions",
+      retry: true,
+    });
     expect((await peer.ask({ op: "fork", session })).error.code).toBe("too_many_sessions");
     await peer.ask({ op: "close", session });
     expect((await peer.ask({ op: "create", environment: "echo" })).ok).toBe(true);
@@ -62,36 +73,53 @@ describe("the limit of", () => {
   it("outstanding requests says retry, and still lets a request be cancelled", async () => {
     const peer = await Peer.connect(await start({ limits: { outstandingRequests: 2 } }));
     const sessions = [await peer.session(), await peer.session(), await peer.session()];
-    const steps = sessions.map(({ session }) => peer.ask({ op: "step", session, step: 1, actions: [{ type: "sleep", ms: 60_000 }] }));
+    const steps = sessions.map(({ session }) =>
+      peer.ask({ op: "step", session, step: 1, actions: [{ type: "sleep", ms: 60_000 }] }),
+    );
     expect((await steps[2])?.error).toMatchObject({ code: "too_many_requests", retry: true });
-    for (const { session } of sessions.slice(0, 2)) expect((await peer.ask({ op: "cancel", session })).result.cancelled).toBe(true);
-    expect((await Promise.all(steps.slice(0, 2))).map((reply) => reply.error.code)).toEqual(["cancelled", "cancelled"]);
+    for (const { session } of sessions.slice(0, 2))
+      expect((await peer.ask({ op: "cancel", session })).result.cancelled).toBe(true);
+    expect((await Promise.all(steps.slice(0, 2))).map((reply) => reply.error.code)).toEqual([
+      "cancelled",
+      "cancelled",
+    ]);
   });
 
   it("idle time closes a session, and says so", async () => {
     const server = await start({ limits: { idleSeconds: 0.2 } });
     const peer = await Peer.connect(server);
     const { session } = await peer.session();
-    expect(await peer.wait((message) => message.event === "closed")).toMatchObject({ session, code: "session_expired" });
+    expect(await peer.wait((message) => message.event === "closed")).toMatchObject({
+      session,
+      code: "session_expired",
+    });
     expect(server.counts().sessions).toBe(0);
   });
 
   it("idle time does not hit a session that works", async () => {
     const peer = await Peer.connect(await start({ limits: { idleSeconds: 0.3 } }));
     const { session } = await peer.session();
-    expect((await peer.ask({ op: "step", session, step: 1, actions: [{ type: "sleep", ms: 1000 }] })).ok).toBe(true);
+    expect(
+      (await peer.ask({ op: "step", session, step: 1, actions: [{ type: "sleep", ms: 1000 }] })).ok,
+    ).toBe(true);
   });
 
   it("lifetime closes even a session that works", async () => {
     const peer = await Peer.connect(await start({ limits: { lifetimeSeconds: 0.3 } }));
     const { session } = await peer.session();
     const step = peer.ask({ op: "step", session, step: 1, actions: [{ type: "sleep", ms: 60_000 }] });
-    expect(await peer.wait((message) => message.event === "closed")).toMatchObject({ session, code: "session_expired" });
+    expect(await peer.wait((message) => message.event === "closed")).toMatchObject({
+      session,
+      code: "session_expired",
+    });
     expect((await step).error.code).toBe("cancelled");
   });
 
   it("that is not one is refused by path", async () => {
-    await expect(start({ limits: { sessions: -1 } })).rejects.toMatchObject({ code: "bad_request", path: "sessions" });
+    await expect(start({ limits: { sessions: -1 } })).rejects.toMatchObject({
+      code: "bad_request",
+      path: "sessions",
+    });
   });
 });
 

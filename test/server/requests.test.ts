@@ -15,24 +15,24 @@ function refusal(message: unknown): ShinkenError {
 describe("a request", () => {
   it("with a misspelt key names the key and the one that was meant", () => {
     const error = refusal({ id: 1, op: "step", sesion: "a", step: 1, actions: [{}] });
-    expect(error).toMatchObject({ code: "bad_request" });
-    expect([error.path, error.suggestion]).toSatisfy(
-      ([path, suggestion]) => path === "session" || (path === "sesion" && suggestion === "did you mean 'session'?"),
-    );
+    expect(error).toMatchObject({
+      code: "bad_request",
+      path: "sesion",
+      suggestion: 'did you mean "session"?',
+    });
   });
 
   it("with a key too many names it and the nearest one", () => {
     const error = refusal({ id: 1, op: "reset", session: "a", sede: 4 });
-    expect(error).toMatchObject({ code: "bad_request", path: "sede", suggestion: "did you mean 'seed'?" });
-  });
-
-  it("with a key like no other lists those there are", () => {
-    const error = refusal({ id: 1, op: "close", session: "a", temperature: 1 });
-    expect(error).toMatchObject({ path: "temperature", suggestion: "known keys: id, op, session" });
+    expect(error).toMatchObject({ code: "bad_request", path: "sede", suggestion: 'did you mean "seed"?' });
   });
 
   it("with an unknown operation is told the nearest one", () => {
-    expect(refusal({ id: 1, op: "restet" })).toMatchObject({ code: "unknown_op", path: "op", suggestion: "did you mean 'reset'?" });
+    expect(refusal({ id: 1, op: "restet" })).toMatchObject({
+      code: "unknown_op",
+      path: "op",
+      suggestion: 'did you mean "reset"?',
+    });
   });
 
   it.each([

@@ -13,11 +13,16 @@ const value = fc.letrec((tie) => ({
     fc.double({ noNaN: true, min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER }),
     fc.string({ unit: "grapheme" }),
     fc.array(tie("value"), { maxLength: 20 }),
-    fc.dictionary(fc.string({ unit: "grapheme" }).filter((key) => key !== "__proto__"), tie("value"), { maxKeys: 20, noNullPrototype: true }),
+    fc.dictionary(
+      fc.string({ unit: "grapheme" }).filter((key) => key !== "__proto__"),
+      tie("value"),
+      { maxKeys: 20, noNullPrototype: true },
+    ),
   ),
 })).value;
 
-const bytesOf = (frame: string | Uint8Array) => (typeof frame === "string" ? new TextEncoder().encode(frame) : frame.slice());
+const bytesOf = (frame: string | Uint8Array) =>
+  typeof frame === "string" ? new TextEncoder().encode(frame) : frame.slice();
 
 /** JSON has one zero. */
 const unsigned = (input: unknown): unknown =>
@@ -28,7 +33,9 @@ describe.each(["msgpack", "json"] as const)("the %s codec", (encoding) => {
     fc.assert(
       fc.property(value, (message) => {
         const decoded = decodeMessage(bytesOf(encodeMessage(message, encoding)), encoding);
-        expect(encoding === "json" ? unsigned(decoded) : decoded).toEqual(encoding === "json" ? unsigned(message) : message);
+        expect(encoding === "json" ? unsigned(decoded) : decoded).toEqual(
+          encoding === "json" ? unsigned(message) : message,
+        );
       }),
     );
   });
@@ -63,25 +70,42 @@ describe.each(["msgpack", "json"] as const)("the %s codec", (encoding) => {
   });
 
   it("leaves out fields that are undefined", () => {
-    expect(decodeMessage(bytesOf(encodeMessage({ a: 1, b: undefined }, encoding)), encoding)).toEqual({ a: 1 });
+    expect(decodeMessage(bytesOf(encodeMessage({ a: 1, b: undefined }, encoding)), encoding)).toEqual({
+      a: 1,
+    });
   });
 
-  it.each([[Number.NaN], [Number.POSITIVE_INFINITY], [2 ** 53], [-1e300], [10n], [() => 1], [new Date(0)], [new Uint8Array(1)]])("refuses to send %s", (bad) => {
-    expect(() => encodeMessage({ a: [bad] }, encoding)).toThrowError(expect.objectContaining({ code: "internal", path: "a[0]" }));
+  it.each([
+    [Number.NaN],
+    [Number.POSITIVE_INFINITY],
+    [2 ** 53],
+    [-1e300],
+    [10n],
+    [() => 1],
+    [new Date(0)],
+    [new Uint8Array(1)],
+  ])("refuses to send %s", (bad) => {
+    expect(() => encodeMessage({ a: [bad] }, encoding)).toThrowError(
+      expect.objectContaining({ code: "internal", path: "a[0]" }),
+    );
   });
 
   it("takes an array of exactly the limit, and none longer", () => {
     const limits = { ...defaultWireLimits, maxArrayEntries: 5 };
     const frame = (length: number) => bytesOf(encodeMessage(Array(length).fill(1), encoding));
     expect(decodeMessage(frame(5), encoding, limits)).toHaveLength(5);
-    expect(() => decodeMessage(frame(6), encoding, limits)).toThrowError(expect.objectContaining({ code: "too_large" }));
+    expect(() => decodeMessage(frame(6), encoding, limits)).toThrowError(
+      expect.objectContaining({ code: "too_large" }),
+    );
   });
 
   it("counts all values against their limit", () => {
     const limits = { ...defaultWireLimits, maxValues: 6 };
     const frame = (length: number) => bytesOf(encodeMessage({ a: Array(length).fill(1) }, encoding));
     expect(decodeMessage(frame(4), encoding, limits)).toEqual({ a: [1, 1, 1, 1] });
-    expect(() => decodeMessage(frame(5), encoding, limits)).toThrowError(expect.objectContaining({ code: "too_large" }));
+    expect(() => decodeMessage(frame(5), encoding, limits)).toThrowError(
+      expect.objectContaining({ code: "too_large" }),
+    );
   });
 });
 
@@ -96,7 +120,9 @@ describe("the msgpack scan", () => {
           return;
         }
         const exact = decode(bytes, { useBigInt64: true });
-        expect(JSON.stringify(exact, (_, entry) => (typeof entry === "bigint" ? Number(entry) : entry))).toBe(JSON.stringify(ours));
+        expect(JSON.stringify(exact, (_, entry) => (typeof entry === "bigint" ? Number(entry) : entry))).toBe(
+          JSON.stringify(ours),
+        );
       }),
       { numRuns: 5000 },
     );
@@ -117,7 +143,14 @@ describe("the msgpack scan", () => {
 
   it("finds a duplicate key in a large map", () => {
     const entries = Array.from({ length: 100 }, (_, i) => [`key${i}`, i] as const);
-    const parts = [Buffer.from([0xde, 0, 101]), ...entries.map(([key, entry]) => Buffer.concat([encode(key), encode(entry)])), encode("key50"), encode(0)];
-    expect(() => decodeMessage(Buffer.concat(parts), "msgpack")).toThrowError(expect.objectContaining({ path: "key50" }));
+    const parts = [
+      Buffer.from([0xde, 0, 101]),
+      ...entries.map(([key, entry]) => Buffer.concat([encode(key), encode(entry)])),
+      encode("key50"),
+      encode(0),
+    ];
+    expect(() => decodeMessage(Buffer.concat(parts), "msgpack")).toThrowError(
+      expect.objectContaining({ path: "key50" }),
+    );
   });
 });

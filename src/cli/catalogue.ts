@@ -1,0 +1,93 @@
+/** Every command, without its code: that is loaded only when it is the one that runs. */
+import type { Command } from "commander";
+import { exitCodes } from "./exit-codes.js";
+
+/** What a command's module exports. */
+export interface CommandModule {
+  /** Adds arguments, options, help and action to a command whose name and summary are set. */
+  define(command: Command): void;
+}
+
+export interface Entry {
+  path: readonly [string] | readonly [string, string];
+  summary: string;
+  /** Exit code of a usage error, where the common one means something else. */
+  usage?: number;
+  load: () => Promise<CommandModule>;
+}
+
+/** Summaries of commands that only hold others. */
+export const groups: Readonly<Record<string, string>> = {
+  image: "build and list guest images",
+  task: "check tasks before anybody plays them",
+  machine: "run a program on the bare machine",
+  bench: "measure forks, the guest and the wire",
+};
+
+/** `run` gives its command's own exit code; like others of its kind it keeps 125 for itself. */
+export const runFailed = 125;
+
+export const catalogue: readonly Entry[] = [
+  {
+    path: ["run"],
+    summary: "run a command in a fresh machine",
+    usage: runFailed,
+    load: () => import("./commands/run.js"),
+  },
+  {
+    path: ["serve"],
+    summary: "serve environments over WebSockets",
+    load: () => import("./commands/serve.js"),
+  },
+  {
+    path: ["eval"],
+    summary: "play a task set and print a scorecard",
+    load: () => import("./commands/eval.js"),
+  },
+  {
+    path: ["demo"],
+    summary: "the whole journey once: image, goldens, server, scorecard",
+    load: () => import("./commands/demo.js"),
+  },
+  {
+    path: ["image", "build"],
+    summary: "build a guest image",
+    load: () => import("./commands/image-build.js"),
+  },
+  { path: ["image", "list"], summary: "list guest images", load: () => import("./commands/image-list.js") },
+  {
+    path: ["task", "check"],
+    summary: "run the gates on tasks",
+    load: () => import("./commands/task-check.js"),
+  },
+  {
+    path: ["machine", "run"],
+    summary: "run an ELF file, flat binary or Linux Image",
+    // 2 is the instruction limit there.
+    usage: 64,
+    load: () => import("./commands/machine-run.js"),
+  },
+  { path: ["bench", "fork"], summary: "measure forks", load: () => import("./commands/bench-fork.js") },
+  {
+    path: ["bench", "guest"],
+    summary: "measure guest code",
+    load: () => import("./commands/bench-guest.js"),
+  },
+  {
+    path: ["bench", "wire"],
+    summary: "measure the server with echo sessions",
+    load: () => import("./commands/bench-wire.js"),
+  },
+  {
+    path: ["doctor"],
+    summary: "say what this host offers and lacks",
+    load: () => import("./commands/doctor.js"),
+  },
+];
+
+/** The entry that the words of a command line name, if they name one. */
+export function find(words: readonly string[]): Entry | undefined {
+  return catalogue.find((entry) => entry.path.every((word, index) => words[index] === word));
+}
+
+export const usageOf = (entry: Entry | undefined): number => entry?.usage ?? exitCodes.usage;

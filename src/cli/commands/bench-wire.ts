@@ -1,0 +1,58 @@
+import type { Command } from "commander";
+import { loadBenchmark } from "../benchmark.js";
+import { integer, seconds } from "../options.js";
+import { launcher } from "../root.js";
+
+interface WireOptions {
+  sessions?: number[];
+  seconds: number;
+  json?: boolean;
+}
+
+interface WireModule {
+  benchmarkWire(options: {
+    launcher: string;
+    sessions?: number[] | undefined;
+    seconds: number;
+    onProgress: (line: string) => void;
+  }): Promise<{ sessions: Record<string, { steps_per_s: number; p50_ms: number; p99_ms: number }> }>;
+}
+
+export function define(command: Command): void {
+  command
+    .option("--sessions <n...>", "numbers of sessions", (text: string, before: number[] | undefined) => [
+      ...(before ?? []),
+      integer(1, 4096)(text),
+    ])
+    .option("--seconds <s>", "time for each number of sessions", seconds, 3)
+    .option("--json", "print one JSON object")
+    .addHelpText(
+      "after",
+      "\nServer, load client and this command are three processes.\n\nExample:\n  shinken bench wire --sessions 8 64 --json",
+    )
+    .action(benchWire);
+}
+
+async function benchWire(options: WireOptions): Promise<void> {
+  const { benchmarkWire } = await loadBenchmark<WireModule>("wire");
+  const result = await benchmarkWire({
+    launcher: launcher(),
+    sessions: options.sessions,
+    seconds: options.seconds,
+    onProgress: (line) => process.stderr.write(`${line}\n`),
+  });
+  if (options.json === true) {
+    process.stdout.write(`${JSON.stringify(result)}\n`);
+    return;
+  }
+  process.stdout.write("sessions   steps/s   p50 ms   p99 ms\n");
+  for (const [count, row] of Object.entries(result.sessions)) {
+    const cells = [
+      count.padStart(8),
+      String(Math.round(row.steps_per_s)).padStart(9),
+      row.p50_ms.toFixed(2).padStart(8),
+      row.p99_ms.toFixed(2).padStart(8),
+    ];
+    process.stdout.write(`${cells.join(" ")}\n`);
+  }
+}

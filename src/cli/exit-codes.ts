@@ -1,0 +1,10 @@
+/** Exit codes of every command, save those that say otherwise in their help. */
+export const exitCodes = {
+  ok: 0,
+  /** The command worked, and its answer is no: a gate failed, a check did not pass. */
+  failed: 1,
+  /** The command line or a file that it names is wrong. */
+  usage: 2,
+  /** Something outside is missing or broke: the image, the network, a machine. */
+  infrastructure: 3,
+} as const;

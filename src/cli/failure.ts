@@ -1,0 +1,54 @@
+/** How a command says that it failed: one line for people, one object for programs. */
+import { exitCodes } from "./exit-codes.js";
+
+/** A `ShinkenError`, told by its shape: benchmarks are compiled apart and have a class of their own. */
+interface Described {
+  code: string;
+  message: string;
+  path?: string | undefined;
+  suggestion?: string | undefined;
+  retry?: boolean | undefined;
+}
+
+/** Codes that mean: what you wrote is wrong. */
+const usageCodes: ReadonlySet<string> = new Set([
+  "bad_message",
+  "bad_request",
+  "bad_task",
+  "bad_action",
+  "asset_mismatch",
+  "unknown_task",
+  "unknown_op",
+  "unauthorized",
+  "too_large",
+]);
+
+/** Thrown by a command that has already said what is wrong. */
+export class Quit extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`exit code ${exitCode}`);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Prints the failure and gives the exit code that belongs to it. */
+export function report(error: unknown, json: boolean): number {
+  if (error instanceof Quit) return error.exitCode;
+  const described = describe(error);
+  if (json) process.stdout.write(`${JSON.stringify({ error: described })}\n`);
+  process.stderr.write(`shinken: ${described.message}\n`);
+  if (described.suggestion !== undefined) process.stderr.write(`  ${described.suggestion}\n`);
+  if (described.code === "internal" && error instanceof Error && error.stack !== undefined) {
+    process.stderr.write(`${error.stack}\n`);
+  }
+  return usageCodes.has(described.code) ? exitCodes.usage : exitCodes.infrastructure;
+}
+
+function describe(error: unknown): Described {
+  if (error instanceof Error && error.name === "ShinkenError") {
+    return (error as Error & { toJSON(): Described }).toJSON();
+  }
+  return { code: "internal", message: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,69 @@
+/** The command line. Only the command that runs is loaded, so that each starts as fast as its own code allows. */
+import { Command, CommanderError } from "commander";
+import { catalogue, type Entry, find, groups, usageOf } from "./catalogue.js";
+import { report } from "./failure.js";
+import { version } from "./version.js";
+
+async function main(words: readonly string[]): Promise<void> {
+  const entry = find(words);
+  const program = new Command("shinken")
+    .description(
+      "Real Linux machines, forked in about a millisecond, driven through reset, step and evaluate.",
+    )
+    .version(version())
+    .showSuggestionAfterError()
+    .exitOverride();
+  try {
+    await (entry === undefined ? addAll(program) : addOne(program, entry));
+    await program.parseAsync(words, { from: "user" });
+  } catch (error) {
+    process.exitCode = exitCodeOf(error, entry, words);
+  }
+}
+
+function exitCodeOf(error: unknown, entry: Entry | undefined, words: readonly string[]): number {
+  // Commander has printed its message already; asking for help is not an error.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageOf(entry);
+  return report(error, words.includes("--json"));
+}
+
+async function addOne(program: Command, entry: Entry): Promise<void> {
+  const [first, second] = entry.path;
+  const parent = second === undefined ? program : program.command(first).exitOverride();
+  const command = parent
+    .command(second ?? first)
+    .description(entry.summary)
+    .exitOverride();
+  const module = await entry.load();
+  module.define(command);
+}
+
+/** For the help of the whole, and for complaints about a command that does not exist. */
+function addAll(program: Command): Promise<void> {
+  program.addHelpText(
+    "after",
+    "\nExamples:\n  shinken run -- uname -a\n  shinken serve --tasks tasks/demo\n\n'shinken COMMAND --help' says more.",
+  );
+  for (const entry of catalogue) {
+    const [first, second] = entry.path;
+    const parent = second === undefined ? program : group(program, first);
+    parent
+      .command(second ?? first)
+      .description(entry.summary)
+      .exitOverride();
+  }
+  return Promise.resolve();
+}
+
+function group(program: Command, name: string): Command {
+  const known = program.commands.find((command) => command.name() === name);
+  return (
+    known ??
+    program
+      .command(name)
+      .description(groups[name] ?? "")
+      .exitOverride()
+  );
+}
+
+await main(process.argv.slice(2));

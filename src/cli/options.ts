@@ -1,0 +1,36 @@
+/** Parsers of option values; commander turns what they throw into a usage error that names the option. */
+import { InvalidArgumentError } from "commander";
+
+/** A whole number within bounds. */
+export function integer(
+  minimum: number,
+  maximum: number = Number.MAX_SAFE_INTEGER,
+): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < minimum || value > maximum) {
+      const range = maximum === Number.MAX_SAFE_INTEGER ? `from ${minimum}` : `from ${minimum} to ${maximum}`;
+      throw new InvalidArgumentError(`must be a whole number ${range}.`);
+    }
+    return value;
+  };
+}
+
+/** Seconds, fractions allowed. */
+export function seconds(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError("must be a number of seconds.");
+  return value;
+}
+
+/** Collects a repeatable option. */
+export function repeated(text: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), text];
+}
+
+/** `LEFT:RIGHT`; the last colon divides, unless `first` is asked for. */
+export function pair(text: string): [string, string] {
+  const at = text.indexOf(":");
+  if (at <= 0 || at === text.length - 1) throw new InvalidArgumentError("must be FROM:TO.");
+  return [text.slice(0, at), text.slice(at + 1)];
+}
