@@ -118,29 +118,38 @@ const char* port_name(Port port) {
   return port == Port::kGrader ? "grader" : "agent";
 }
 
+namespace {
+
+/// The header as it was on the wire.
+void write_header(u8* out, const FrameHeader& header) {
+  const auto put = [&out](u64 value, unsigned bytes) {
+    for (unsigned i = 0; i < bytes; i++) *out++ = static_cast<u8>(value >> (8 * i));
+  };
+  put(header.length, 4);
+  put(header.stream, 4);
+  put(header.kind, 1);
+  put(header.flags, 1);
+  put(header.op, 2);
+  put(header.credit, 4);
+}
+
+}  // namespace
+
 Napi::Array frames_to_js(Napi::Env env, const std::vector<Frame>& frames) {
   size_t total = 0;
-  for (const Frame& frame : frames) total += frame.payload.size();
-  const Napi::ArrayBuffer buffer = Napi::ArrayBuffer::New(env, total);
+  for (const Frame& frame : frames) total += kFrameHeaderBytes + frame.payload.size();
+  Napi::ArrayBuffer buffer = Napi::ArrayBuffer::New(env, total);
   const Napi::Array result = Napi::Array::New(env, frames.size());
   size_t at = 0;
   for (size_t i = 0; i < frames.size(); i++) {
-    const Frame& frame = frames[i];
-    const size_t length = frame.payload.size();
-    // SAFETY: `total` is the sum of all lengths, so at + length <= total.
-    if (length != 0)
-      std::memcpy(static_cast<u8*>(const_cast<Napi::ArrayBuffer&>(buffer).Data()) + at, frame.payload.data(),
-                  length);
-    const Napi::Object object = Napi::Object::New(env);
-    object.Set("port", port_name(frame.port));
-    object.Set("stream", frame.header.stream);
-    object.Set("kind", static_cast<u32>(frame.header.kind));
-    object.Set("flags", static_cast<u32>(frame.header.flags));
-    object.Set("op", static_cast<u32>(frame.header.op));
-    object.Set("credit", frame.header.credit);
-    object.Set("payload", Napi::Uint8Array::New(env, length, buffer, at));
-    result.Set(static_cast<u32>(i), object);
-    at += length;
+    const std::vector<u8>& payload = frames[i].payload;
+    // SAFETY: `total` is the sum of all headers and payloads, so what is written lies within the buffer.
+    u8* out = static_cast<u8*>(buffer.Data()) + at;
+    write_header(out, frames[i].header);
+    if (!payload.empty()) std::memcpy(out + kFrameHeaderBytes, payload.data(), payload.size());
+    const size_t size = kFrameHeaderBytes + payload.size();
+    result.Set(static_cast<u32>(i), Napi::Uint8Array::New(env, size, buffer, at));
+    at += size;
   }
   return result;
 }
@@ -206,13 +215,15 @@ Napi::Value MachineObject::run(const Napi::CallbackInfo& info) {
     });
   }
   try {
-    environment->engine().submit(machine, std::move(request), [environment, id, events](RunResult result) {
-      auto outcome = std::make_shared<RunResult>(std::move(result));
-      environment->mailbox().post([environment, id, events, outcome](Napi::Env env) {
-        settle(env, *environment, id, *outcome, *events);
-      });
-      environment->end_work(id);
-    });
+    environment->engine().submit(
+        machine, std::move(request), [environment, id, events, port = *port](RunResult result) {
+          auto outcome = std::make_shared<RunResult>(std::move(result));
+          std::erase_if(outcome->frames, [port](const Frame& frame) { return frame.port != port; });
+          environment->mailbox().post([environment, id, events, outcome](Napi::Env env) {
+            settle(env, *environment, id, *outcome, *events);
+          });
+          environment->end_work(id);
+        });
   } catch (...) {
     const Failure failure = current_failure();
     if (shows) machine->set_console({});

@@ -41,7 +41,7 @@ struct JavaScriptRun {
   std::optional<Napi::ObjectReference> thrown;  // by a listener: becomes the run's rejection
 };
 
-/// Frames as JavaScript objects whose payloads are views into one buffer.
+/// Whole frames, header included, as Uint8Arrays that share one buffer.
 Napi::Array frames_to_js(Napi::Env env, const std::vector<Frame>& frames);
 
 }  // namespace shinken::addon

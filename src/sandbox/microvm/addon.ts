@@ -25,17 +25,6 @@ export interface BootConfig {
   generationId?: Uint8Array;
 }
 
-/** A frame of the agent protocol that came out of the machine. */
-export interface NativeFrame {
-  port: PortName;
-  stream: number;
-  kind: number;
-  flags: number;
-  op: number;
-  credit: number;
-  payload: Uint8Array;
-}
-
 export type StopReason =
   | "reply"
   | "idle"
@@ -72,8 +61,8 @@ export interface RunOutcome {
   ticks: number;
   runInstructions: number;
   runTicks: number;
-  /** Empty when `onFrames` took them. */
-  frames: NativeFrame[];
+  /** Whole frames of `port`, header included; empty when `onFrames` took them. */
+  frames: Uint8Array[];
   detail: string;
   /** Input that entered in mid-run, for replays. */
   events: { instructions: number; ticks: number; port: PortName; bytes: Uint8Array }[];
@@ -91,7 +80,7 @@ export interface NativeMachine {
   /** One call at a time; a second one throws an Error with code `busy`. Listeners get what gathered, in order. */
   run(
     options: RunOptions,
-    onFrames?: (frames: NativeFrame[]) => void,
+    onFrames?: (frames: Uint8Array[]) => void,
     onConsole?: (bytes: Uint8Array) => void,
   ): Promise<RunOutcome>;
   /** False if it does not fit or the machine is closed. */
