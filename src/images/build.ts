@@ -105,7 +105,7 @@ async function makeRoot(
   } else {
     await withWorkFolder(layout, async (folder) => {
       await buildRoot(folder, recipe, packages, options.runFinishingBoot, report);
-      rmSync(join(folder, "finish.cpio"));
+      for (const name of ["finish.cpio", "python"]) rmSync(join(folder, name), { recursive: true, force: true });
       publish(folder, place);
     });
   }

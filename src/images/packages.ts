@@ -5,6 +5,7 @@ import type { PackageRecord } from "./apt/index_file.js";
 import { chooseMirror } from "./apt/mirror.js";
 import { archivePath, fetchIndex, type PackageSet, resolvePackages } from "./apt/resolve.js";
 import type { CacheLayout } from "./cache/folder.js";
+import { fetchHostPython, type HostPython, interpreterPackage } from "./python/host_python.js";
 import { type Manifest, type ManifestPackage, readManifest } from "./manifest.js";
 import type { ImageRecipe } from "./recipe.js";
 import type { BuildOptions, ImageProgress } from "./types.js";
@@ -12,6 +13,8 @@ import type { BuildOptions, ImageProgress } from "./types.js";
 /** The packages of an image, on disk and checked. */
 export interface FetchedPackages {
   set: PackageSet;
+  /** Compiles the image's Python modules; null where the finishing boot must do it, or there are none. */
+  python: HostPython | null;
   deb: (record: PackageRecord) => string;
 }
 
@@ -57,6 +60,17 @@ export async function fetchPackages(
   const apt = await preparePrivateApt(layout.debian, mirror.url, keys);
   const deb = (record: PackageRecord): string => archivePath(apt.archives, record);
 
+  const hostPython = async (set: PackageSet): Promise<HostPython | null> => {
+    const interpreter = interpreterPackage(set.root);
+    if (interpreter === undefined) return null;
+    try {
+      return await fetchHostPython(layout.debianHost, mirror.url, keys, interpreter);
+    } catch (error) {
+      say(1, 1, `Python modules will be compiled in the guest: ${error instanceof Error ? error.message : String(error)}`);
+      return null;
+    }
+  };
+
   if (options.locked !== undefined) {
     const manifest = readManifest(options.locked);
     if (manifest.name !== recipe.name) {
@@ -75,12 +89,12 @@ export async function fetchPackages(
       }
     }
     await downloadPackages(apt, all(set), say);
-    return { set, deb };
+    return { set, deb, python: await hostPython(set) };
   }
 
   say(0, 0, `package lists from ${mirror.url}`);
   const { release, index } = await fetchIndex(apt);
   const set = await resolvePackages(apt, recipe, release, index);
   await downloadPackages(apt, all(set), say);
-  return { set, deb };
+  return { set, deb, python: await hostPython(set) };
 }

@@ -7,7 +7,7 @@ import { missingPackages } from "../../src/images/apt/download.js";
 import { aptFailure } from "../../src/images/apt/failure.js";
 import { PackageIndex, type PackageRecord, parseRelease } from "../../src/images/apt/index_file.js";
 import { chooseMirror, pickMirror } from "../../src/images/apt/mirror.js";
-import { archivePath, parsePrintedUris, readSignedIndex } from "../../src/images/apt/resolve.js";
+import { archivePath, parseSimulation, readSignedIndex } from "../../src/images/apt/resolve.js";
 import { verifySigned } from "../../src/images/apt/signature.js";
 import { sha256 } from "../../src/images/files.js";
 import { gonePackages } from "../../src/images/packages.js";
@@ -80,9 +80,9 @@ describe("the package index", () => {
     expect(gone.map((record) => `${record.version} ${record.sha256.slice(0, 2)}`)).toEqual(["1:1.0-1 11", "1:2.0-1 00"]);
   });
 
-  it("reads what apt prints, with escaped versions", () => {
-    const printed = "Reading package lists...\n'http://m/p/a/alpha_2.0-1_riscv64.deb' alpha_1%3a2.0-1_riscv64.deb 1234 SHA256:11\n";
-    expect(parsePrintedUris(printed)).toEqual([{ name: "alpha", version: "1:2.0-1" }]);
+  it("reads what apt would install", () => {
+    const printed = "NOTE: a simulation\nInst alpha (1:2.0-1 Debian:13.8/stable [riscv64])\nConf alpha (1:2.0-1 Debian:13.8/stable [riscv64])\n";
+    expect(parseSimulation(printed)).toEqual([{ name: "alpha", version: "1:2.0-1" }]);
   });
 });
 

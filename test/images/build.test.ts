@@ -105,6 +105,9 @@ describe.skipIf(obstacle !== null)(`building an image${obstacle === null ? "" : 
     mirror.requests.length = 0;
     const second = await build({ refresh: true });
     expect(second.digest).not.toBe(first.digest);
+    expect(readManifest(second.manifest).packages.map((entry) => `${entry.name} ${entry.version}`)).toEqual([
+      "base-files 1.0-1", "extra 2.0-1", "libextra 1.0-1",
+    ]);
     expect(mirror.requests.filter((path) => path.endsWith(".deb"))).toEqual(["/debian/pool/main/extra_2.0-1.deb"]);
   });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
 import { asset } from "../assets.js";
 import { run } from "../process.js";
-import { architecture, component, suite } from "../recipe.js";
+import { architecture as guestArchitecture, component, suite } from "../recipe.js";
 
 /** Public keys that Debian signs the release with; exported from its own keyring package. */
 export const keyFiles = ["debian-archive-trixie-automatic.gpg", "debian-archive-trixie-stable.gpg"] as const;
@@ -18,7 +18,7 @@ export interface PrivateApt {
   env: NodeJS.ProcessEnv;
   /** Keyrings that a release must be signed by one of. */
   keys: readonly string[];
-  lists: string;
+  architecture: string;
   archives: string;
 }
 
@@ -42,6 +42,7 @@ export async function preparePrivateApt(
   folder: string,
   mirror: string,
   keys: readonly string[] = keyrings(),
+  architecture = guestArchitecture,
 ): Promise<PrivateApt> {
   const at = (...path: string[]): string => join(folder, ...path);
   for (const path of ["lists/partial", "archives/partial", "etc/none", "etc/preferences.d", "log"]) {
@@ -89,5 +90,5 @@ export async function preparePrivateApt(
   const file = at("etc", "apt.conf");
   await writeFile(file, lines.map((line) => `${line}\n`).join(""));
   const env = { ...process.env, APT_CONFIG: file, LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" };
-  return { env, keys, lists: at("lists"), archives: at("archives") };
+  return { env, keys, architecture, archives: at("archives") };
 }

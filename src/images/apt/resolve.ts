@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
 import { sha256OfFile } from "../files.js";
 import { run } from "../process.js";
-import { architecture, component, type ImageRecipe, suite } from "../recipe.js";
+import { component, type ImageRecipe, suite } from "../recipe.js";
 import type { PrivateApt } from "./config.js";
 import { aptFailure } from "./failure.js";
 import { PackageIndex, type PackageRecord, parseRelease, type Release } from "./index_file.js";
@@ -28,7 +28,7 @@ export async function fetchIndex(apt: PrivateApt): Promise<{ release: Release; i
   const format = "$(FILENAME)|$(METAKEY)";
   const listed = await run("apt-get", ["indextargets", "--format", format, "Created-By: Packages"], { env: apt.env });
   const [file = "", key = ""] = (listed.stdout.split("\n")[0] ?? "").split("|");
-  const suffix = `_${component}_binary-${architecture}_Packages`;
+  const suffix = `_${component}_binary-${apt.architecture}_Packages`;
   if (!file.endsWith(suffix)) throw aptFailure("finding the package list", listed.stderr);
   return readSignedIndex(`${file.slice(0, -suffix.length)}_InRelease`, file, key, apt.keys);
 }
@@ -53,22 +53,22 @@ export async function readSignedIndex(
   return { release, index: new PackageIndex(await readFile(indexFile, "utf8")) };
 }
 
-/** Names and versions that apt would install on an empty system for these packages. */
+/**
+ * Names and versions that apt would install on an empty system for these packages. Simulated, for `--print-uris` passes
+ * over what is already in the archive folder.
+ */
 async function closure(apt: PrivateApt, names: readonly string[]): Promise<{ name: string; version: string }[]> {
-  const args = ["install", "--print-uris", "--yes", "--no-install-recommends", "-qq", ...names];
+  const args = ["install", "--simulate", "--yes", "--no-install-recommends", "-qq", ...names];
   const result = await run("apt-get", args, { env: apt.env });
   if (result.code !== 0) throw aptFailure("resolving the packages", `${result.stdout}\n${result.stderr}`);
-  return parsePrintedUris(result.stdout);
+  return parseSimulation(result.stdout);
 }
 
-/** Lines of `--print-uris`: 'URI' NAME_VERSION_ARCHITECTURE.deb SIZE SUM; a colon in a version is written %3a. */
-export function parsePrintedUris(text: string): { name: string; version: string }[] {
+/** Lines of a simulated installation: `Inst NAME (VERSION ORIGIN [ARCHITECTURE])`, beside others. */
+export function parseSimulation(text: string): { name: string; version: string }[] {
   const found: { name: string; version: string }[] = [];
-  for (const line of text.split("\n")) {
-    const file = /^'[^']*' (\S+)\.deb \d+/.exec(line)?.[1];
-    if (file === undefined) continue;
-    const [name = "", version = ""] = file.split("_");
-    found.push({ name, version: decodeURIComponent(version) });
+  for (const match of text.matchAll(/^Inst (\S+) \((\S+) /gm)) {
+    found.push({ name: (match[1] ?? "").replace(/:\w+$/, ""), version: match[2] ?? "" });
   }
   return found;
 }

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
  * The cache folder's layout:
  *
  *     debian/             private apt: lists, archives/NAME_VERSION_ARCH.deb
+ *     debian-host/        the same for the few packages that run on the host
  *     roots/KEY/          root.erofs, kernel, modules/, root.json: everything but the agent, by key
  *     images/DIGEST/      root.erofs, kernel, initrd, manifest.json (hard links where the file system allows)
  *     images/by-name/NAME → ../DIGEST
@@ -15,6 +16,7 @@ import { join, resolve } from "node:path";
 export interface CacheLayout {
   folder: string;
   debian: string;
+  debianHost: string;
   roots: string;
   images: string;
   byName: string;
@@ -32,6 +34,7 @@ export function cacheLayout(cacheDir: string | undefined): CacheLayout {
   return {
     folder,
     debian: join(folder, "debian"),
+    debianHost: join(folder, "debian-host"),
     roots: join(folder, "roots"),
     images,
     byName: join(images, "by-name"),

@@ -8,6 +8,7 @@ import { readKernel } from "../boot/kernel.js";
 import { trimErofs } from "../erofs.js";
 import { BatchWriter, sha256, sha256OfFile } from "../files.js";
 import { formatJson, type ManifestPackage, type RootRecord } from "../manifest.js";
+import { compileOnHost } from "../python/host_python.js";
 import type { FetchedPackages } from "../packages.js";
 import { appendFinish, type ImageRecipe, recipeVersion, suite } from "../recipe.js";
 import type { FinishingBoot, ImageProgress } from "../types.js";
@@ -38,8 +39,10 @@ export async function buildRoot(
   runBoot: FinishingBoot,
   report: (event: ImageProgress) => void,
 ): Promise<RootRecord> {
-  const { set, deb } = packages;
+  const { set, deb, python } = packages;
   const key = rootKey(recipe, set);
+  // The start of the day: dates of a day's precision in /etc/shadow then never depend on how long it took.
+  const epoch = Math.floor(set.releaseDate / daySeconds) * daySeconds;
   const totalBytes = [...set.root, ...set.tools, set.kernel].reduce((sum, record) => sum + record.size, 0);
   let doneBytes = 0;
   const passed = (name: string, bytes: number): void => {
@@ -62,10 +65,10 @@ export async function buildRoot(
         tools: set.tools.map((record) => ({ record, deb: deb(record) })),
         locales: { deb: deb(set.locales), names: recipe.locales },
         modules: kernel.modules,
-        // The start of the day: dates of a day's precision in /etc/shadow then never depend on how long it took.
-        epoch: Math.floor(set.releaseDate / daySeconds) * daySeconds,
+        epoch,
         uuid: uuidOf(key),
         onPackage: passed,
+        compile: python === null ? null : (sources) => compileOnHost(join(folder, "python"), python, sources, epoch),
       },
       (piece) => writer.write(piece),
     );

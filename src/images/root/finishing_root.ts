@@ -5,6 +5,7 @@ import { asset } from "../assets.js";
 import { readControl, readData } from "../deb/package.js";
 import type { TarEntry } from "../deb/tar.js";
 import { architecture, pathRules } from "../recipe.js";
+import { type PythonSource, PythonSources } from "../python/sources.js";
 import { CpioWriter, type ByteSink } from "./cpio.js";
 import { DpkgDatabase } from "./dpkg_database.js";
 import { pickLocales } from "./locales.js";
@@ -24,6 +25,8 @@ export interface FinishingRoot {
   epoch: number;
   uuid: string;
   onPackage?: (name: string, bytes: number) => void;
+  /** Byte code of the modules, or null if the guest is to compile them. */
+  compile: ((sources: readonly PythonSource[]) => Promise<TarEntry[]>) | null;
 }
 
 async function members(deb: string): Promise<TarEntry[]> {
@@ -61,6 +64,7 @@ export async function writeFinishingRoot(parts: FinishingRoot, sink: ByteSink): 
 async function writeTarget(cpio: CpioWriter, parts: FinishingRoot): Promise<void> {
   const target = new TreeWriter(cpio, { prefix: "target", excluded: pathFilter(pathRules), mtime: parts.epoch });
   const database = new DpkgDatabase();
+  const python = new PythonSources();
   // base-files first: it says how the top folders look, and holds the links of merged /usr.
   const first = (name: string): number => (name === "base-files" ? 0 : 1);
   const ordered = [...parts.root].sort((a, b) => first(a.record.name) - first(b.record.name));
@@ -68,15 +72,18 @@ async function writeTarget(cpio: CpioWriter, parts: FinishingRoot): Promise<void
     const [control, entries] = [await readControl(deb), await members(deb)];
     await target.addPackage(record.name, entries);
     database.add(control, entries);
+    python.add(entries);
     parts.onPackage?.(record.name, record.size);
   }
   await target.addPackage("locales-all", pickLocales(await members(parts.locales.deb), parts.locales.names));
   for (const [path, file] of database.finish(architecture)) await target.addFile(`var/lib/dpkg/${path}`, file.data, file.mode);
+  if (parts.compile !== null) await target.addPackage("byte code", await parts.compile(python.list()));
   await target.addFile("etc/dpkg/dpkg.cfg.d/shinken", dpkgConfiguration(pathRules));
   await target.addFile("usr/sbin/policy-rc.d", await readFile(asset("guest", "policy-rc.d")), 0o755);
   await target.addFolder("root", 0o700);
   const work = "var/tmp/finish";
   await target.addFile(`${work}/configure.sh`, await readFile(asset("guest", "configure.sh")));
+  await target.addFile(`${work}/compile_all.py`, await readFile(asset("guest", "compile_all.py")));
   const nothing = await readFile(asset("guest", "shims", "nothing"));
   for (const name of idle) await target.addFile(`${work}/shims/${name}`, nothing, 0o755);
   for (const name of shims) await target.addFile(`${work}/shims/${name}`, await readFile(asset("guest", "shims", name)), 0o755);
