@@ -128,7 +128,7 @@ function insideUnion(issue: Issue): Issue {
     }
   }
   const inner = mostTelling(best ?? []);
-  return { ...inner, path: [...issue.path, ...inner.path] } as Issue;
+  return { ...inner, path: [...issue.path, ...inner.path] };
 }
 
 /** An input that lacks the discriminator is rather meant for another branch, unless that one knows few of its keys. */
@@ -172,7 +172,7 @@ type Definition = {
 };
 
 function definition(schema: z.core.$ZodType): Definition {
-  return schema._zod.def as unknown as Definition;
+  return schema._zod.def;
 }
 
 function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> | undefined {

@@ -10,7 +10,7 @@ export function canonicalJson(value: unknown): string {
       .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
     return `{${entries.map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`).join(",")}}`;
   }
-  return JSON.stringify(value) ?? "null";
+  return value === undefined ? "null" : JSON.stringify(value);
 }
 
 /** SHA-256 in hex of text or bytes. */

@@ -23,5 +23,5 @@ export function show(value: unknown): string {
   if (Array.isArray(value) && value.length > VALUE_LIMIT) {
     return cut(`${JSON.stringify(value.slice(0, 20))} and ${value.length - 20} more`, VALUE_LIMIT);
   }
-  return cut(JSON.stringify(value) ?? String(value), VALUE_LIMIT);
+  return cut(value === undefined ? "nothing" : JSON.stringify(value), VALUE_LIMIT);
 }

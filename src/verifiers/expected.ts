@@ -95,5 +95,5 @@ function assetRows(value: Json, what: string): Cell[][] {
   if (!Array.isArray(value) || !value.every((row) => Array.isArray(row) && row.every(isCell))) {
     throw new ContentFault(`${what} is not a list of rows of texts, numbers and nulls`);
   }
-  return value as Cell[][];
+  return value;
 }

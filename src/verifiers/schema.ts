@@ -65,7 +65,7 @@ export const graphNode: z.ZodType<GraphNode> = z.union([
   z.strictObject({ ...combined, weighted: children }),
   z.strictObject({ ...combined, sequence: children }),
   z.strictObject({ ...combined, not: z.lazy((): z.ZodType<GraphNode> => graphNode) }),
-]) as z.ZodType<GraphNode>;
+]);
 
 /** True for a check, false for a combination. */
 export function isCheck(node: GraphNode): node is CheckNode {

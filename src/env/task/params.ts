@@ -115,7 +115,7 @@ function accept(key: string, spec: ParamSpec, value: unknown): ParamValue {
 }
 
 function canonical(value: unknown): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
   return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

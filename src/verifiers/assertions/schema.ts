@@ -6,7 +6,7 @@ import { z } from "zod";
 import { channelQuery } from "../channels/schema.js";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-export const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
+export const json: z.ZodType<Json> = z.json();
 
 const assetReference = z.strictObject({ asset: z.string().min(1) });
 const otherQuery = z.strictObject({ from: channelQuery });

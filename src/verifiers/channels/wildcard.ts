@@ -5,7 +5,7 @@
 export function matchesWildcard(pattern: string, name: string): boolean {
   if (name.startsWith(".") && !pattern.startsWith(".")) return false;
   const tokens = tokenise(pattern);
-  const letters = [...name];
+  const letters = Array.from(name);
   let token = 0;
   let letter = 0;
   let star = -1;
@@ -32,7 +32,7 @@ export function matchesWildcard(pattern: string, name: string): boolean {
 type Token = "*" | ((letter: string) => boolean);
 
 function tokenise(pattern: string): Token[] {
-  const letters = [...pattern];
+  const letters = Array.from(pattern);
   const tokens: Token[] = [];
   for (let at = 0; at < letters.length; at++) {
     const letter = letters[at] ?? "";

@@ -28,14 +28,19 @@ export function parseCsv(
     const line = index + (options.header ? 2 : 1);
     throw new ContentFault(`${what}: record ${line} has ${record.length} fields instead of ${width}`);
   });
-  const rows: Cell[][] = records;
+  const numeric = new Map<number, string>();
   for (const name of options.numeric) {
     const column = typeof name === "number" ? name : columns.indexOf(name);
     if (column < 0 || column >= width)
       throw new ContentFault(`${what} has no column ${JSON.stringify(name)}`);
-    for (const row of rows)
-      row[column] = parseNumber(String(row[column]), `${what}: a cell of column ${JSON.stringify(name)}`);
+    numeric.set(column, `${what}: a cell of column ${JSON.stringify(name)}`);
   }
+  const rows = records.map((record) =>
+    record.map((field, column): Cell => {
+      const where = numeric.get(column);
+      return where === undefined ? field : parseNumber(field, where);
+    }),
+  );
   return { columns, rows };
 }
 

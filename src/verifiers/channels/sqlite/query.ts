@@ -56,7 +56,7 @@ async function freshEngine(): Promise<SqlJsStatic> {
   compiled ??= wasm.compile(readFileSync(path.replace(/\.js$/, ".wasm")));
   const module = await compiled;
   // The package keeps one engine for each time its module is loaded.
-  delete require.cache[path];
+  Reflect.deleteProperty(require.cache, path);
   const initialise = require(path) as Initialise;
   return initialise({
     instantiateWasm: (imports, done) => {
@@ -116,7 +116,7 @@ function closeQuietly(database: Database | undefined): void {
 function onlyStatement(database: Database, sql: string): Statement {
   const statements = database.iterateStatements(sql);
   const first = statements.next();
-  if (first.done === true) throw new ContentFault("the query holds no statement");
+  if (first.done) throw new ContentFault("the query holds no statement");
   if (statements.getRemainingSQL().replace(/[;\s]/g, "") !== "")
     throw new ContentFault("the query holds more than one statement");
   return first.value;
@@ -156,5 +156,5 @@ function cellOf(value: unknown): Cell {
   if (value instanceof Uint8Array) return { blob: Buffer.from(value).toString("hex") };
   if (typeof value === "string" || value === null) return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  throw new ContentFault(`a cell holds ${String(value)}`);
+  throw new ContentFault("a cell holds a number that is not finite");
 }
