@@ -100,8 +100,11 @@ void command_reaped(pid_t pid, int status) {
   for (int i = 0; i < STREAMS_MAX; i++) {
     if (streams[i].kind != STREAM_COMMAND || streams[i].command.pid != pid || streams[i].command.exited)
       continue;
-    streams[i].command.exited = true;
-    streams[i].command.status = status;
+    struct command* command = &streams[i].command;
+    command->exited = true;
+    command->status = status;
+    // One more look at what it wrote last.
+    for (int j = 0; j < 2; j++) command->output[j].ready = command->output[j].fd >= 0;
     return;
   }
 }
@@ -142,8 +145,14 @@ static bool pump_output(struct stream* stream, int index) {
       output->ready = false;
       break;
     }
+    if (got < 0 && command->terminal && !command->exited) {
+      // EIO: nobody has the terminal open, as when a program closes its files before it exits. Closing our end now would
+      // hang up on it, and its exit code would be a signal.
+      output->ready = false;
+      break;
+    }
     progress = true;
-    if (got <= 0) {  // a terminal ends with EIO
+    if (got <= 0) {
       close_output(command, output);
       break;
     }
