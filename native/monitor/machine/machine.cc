@@ -90,6 +90,8 @@ std::shared_ptr<Machine> Machine::create(const MachineConfig& config) {
                            std::move(tree));
   state.pc = loaded.entry;
   state.mode = 1;
+  // As firmware leaves it: user programs may read time, cycle and instret (the vDSO's clock does).
+  state.scounteren = 7;
   impl->board->generation().set(config.generation_id);
   impl->hart->reset_caches();
   impl->publish();
