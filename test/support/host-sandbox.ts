@@ -3,7 +3,7 @@
  * mounted over /home, /tmp, /srv, /opt and /var in a mount and process namespace of its own, so that commands see
  * guest paths and only each other. What it fakes, and how:
  *
- * - users: there is one, and it may do everything; `user` is ignored, HOME is /home/agent;
+ * - users: there is one, called agent, which may do everything; `user` is ignored, HOME is /home/agent;
  * - forks and goldens: copies of the folder; processes are not carried along;
  * - guest time: counted, not measured: one millisecond a call, the time limit where a command ran into it;
  * - instructions: 1,000 a call, so that they are equal for equal inputs;
@@ -37,10 +37,13 @@ import type {
 
 const mounted = ["home", "srv", "opt", "var", "tmp"] as const;
 const instructionsPerCall = 1_000;
+/** Root needs no user namespace; without one, programs may also drop groups. */
+const namespaces = [...(process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"]), "--mount", "--pid", "--fork"];
+const inUserNamespace = namespaces.includes("--user");
 
 /** Whether this host lets us make the namespaces. */
 export function hostSandboxAvailable(): boolean {
-  const probe = spawnSync("unshare", ["--user", "--map-root-user", "--mount", "--pid", "--fork", "true"]);
+  const probe = spawnSync("unshare", [...namespaces, "mount", "--bind", "/tmp", "/tmp"]);
   return probe.status === 0;
 }
 
@@ -69,15 +72,16 @@ export class HostSandbox implements Sandbox {
     this.seed = seed;
     for (const name of mounted) fs.mkdirSync(join(root, name), { recursive: true, mode: 0o755 });
     fs.mkdirSync(join(root, "home/agent"), { recursive: true });
-    const mounts = mounted.map((name) => `mount --bind '${join(root, name)}' /${name}`).join(" && ");
+    fs.writeFileSync(join(root, ".passwd"), `agent:x:0:0::/home/agent:/bin/bash
+${fs.readFileSync("/etc/passwd", "utf8")}`);
+    const mounts = [
+      `mount --bind '${join(root, ".passwd")}' /etc/passwd`,
+      ...mounted.map((name) => `mount --bind '${join(root, name)}' /${name}`),
+    ].join(" && ");
     this.#holder = spawn(
       "unshare",
       [
-        "--user",
-        "--map-root-user",
-        "--mount",
-        "--pid",
-        "--fork",
+        ...namespaces,
         "--kill-child",
         "--mount-proc",
         "sh",
@@ -135,10 +139,9 @@ export class HostSandbox implements Sandbox {
       [
         "--target",
         String(inside),
-        "--user",
+        ...(inUserNamespace ? ["--user", "--preserve-credentials"] : []),
         "--mount",
         "--pid",
-        "--preserve-credentials",
         "--",
         "env",
         "-C",

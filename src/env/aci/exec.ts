@@ -9,6 +9,7 @@ import {
   pathField,
   resolvePath,
   timeoutField,
+  wordField,
   timeoutMs,
 } from "./fields.js";
 import { aciLimits } from "./limits.js";
@@ -20,7 +21,7 @@ const schema = z
   .strictObject({
     type: z.literal("exec"),
     argv: z
-      .array(argumentField)
+      .array(wordField)
       .min(1)
       .max(aciLimits.arguments)
       .optional()

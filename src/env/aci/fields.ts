@@ -27,6 +27,9 @@ export const argumentField = bounded(aciLimits.argumentBytes, "argument").refine
   "an argument holds no NUL character",
 );
 
+/** A word of a command line; a number becomes its shortest decimal, as in the steps of a task. */
+export const wordField = z.union([argumentField, z.number().transform((value) => String(value))]);
+
 export const contentField = bounded(aciLimits.inputBytes, "content");
 
 export const timeoutField = z

@@ -106,7 +106,12 @@ export function toolDescriptions(granted: ReadonlySet<ActionCapability>): ToolDe
   return actionDefinitions
     .filter(({ capability }) => capability === null || granted.has(capability))
     .map(({ type, description, schema }) => {
-      const { $schema: _, properties, required, ...rest } = z.toJSONSchema(schema) as Record<string, unknown>;
+      const {
+        $schema: _,
+        properties,
+        required,
+        ...rest
+      } = z.toJSONSchema(schema, { io: "input" }) as Record<string, unknown>;
       const { type: __, ...fields } = properties as Record<string, unknown>;
       return {
         name: type,
