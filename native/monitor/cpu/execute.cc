@@ -77,7 +77,7 @@ HartExit Core::run(u64 limit) {
 }
 
 // GCC keeps one dispatch jump per handler (its branches are then predicted apart) only without cross-jumping.
-__attribute__((optimize("no-gcse", "no-crossjumping"))) HartExit Core::loop(u64 limit) {
+HartExit Core::loop(u64 limit) {
   static const void* const labels[] = {  // in the order of OpCode
 #define SHINKEN_LABEL(name) &&L_##name,
       SHINKEN_OPS(SHINKEN_LABEL)

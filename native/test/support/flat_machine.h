@@ -67,6 +67,7 @@ class FlatBus final : public Bus {
   }
   SbiResult sbi_call(u64 extension, u64 function, const u64 args[6]) override {
     ++sbi_calls;
+    if (on_call) on_call();
     if (extension == 0x4442434e && function == 2) {
       console.push_back(static_cast<char>(args[0]));
       return {0, 0};
@@ -81,7 +82,7 @@ class FlatBus final : public Bus {
   void on_timer_changed() override { ++timer_changes; }
 
   std::function<void(u64, u64)> on_write;
-  std::function<void()> on_stop;
+  std::function<void()> on_stop, on_call;
   std::string console;
   u64 register_value = 0;
   unsigned reads = 0, writes = 0, sbi_calls = 0, timer_changes = 0;
