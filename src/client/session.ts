@@ -9,7 +9,14 @@ import type {
 } from "../env/environment.js";
 import { ShinkenError } from "../errors/index.js";
 import type { Verdict } from "../verifiers/verdict.js";
-import type { AttachResult, CreateResult, PushedEvent, SessionState } from "../wire/index.js";
+import {
+  type AttachResult,
+  type CreateResult,
+  fromWireVerdict,
+  type PushedEvent,
+  type SessionState,
+  type WireVerdict,
+} from "../wire/index.js";
 import type { Call } from "./calls.js";
 
 /** What the server itself says about a session: it closed it, or another connection has taken it over. */
@@ -60,7 +67,7 @@ export class RemoteSession implements Environment {
   }
 
   async evaluate(): Promise<Verdict> {
-    return (await this.call("evaluate"))["verdict"] as Verdict;
+    return fromWireVerdict((await this.call("evaluate"))["verdict"] as WireVerdict<Verdict>);
   }
 
   async observe(): Promise<Observation> {

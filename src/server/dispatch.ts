@@ -2,7 +2,7 @@
 import type { Environment } from "../env/environment.js";
 import { ShinkenError } from "../errors/index.js";
 import { nearest } from "../errors/nearest.js";
-import { type CreateResult, type HelloResult, protocolVersion } from "../wire/index.js";
+import { type CreateResult, type HelloResult, protocolVersion, toWireVerdict } from "../wire/index.js";
 import type { Connection } from "./connection.js";
 import type { Request, RequestOf } from "./requests.js";
 import type { ServerContext } from "./server.js";
@@ -154,7 +154,7 @@ function step(connection: Connection, request: RequestOf<"step">): Promise<Resul
 async function evaluate(connection: Connection, request: RequestOf<"evaluate">): Promise<Result> {
   const verdict = await held(connection, request.session).evaluate();
   connection.context.metrics.verdict(verdict.status);
-  return { verdict };
+  return { verdict: toWireVerdict(verdict) };
 }
 
 async function fork(connection: Connection, request: RequestOf<"fork">): Promise<Result> {

@@ -11,7 +11,7 @@ const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, {
   error: "1 to 64 letters, digits, '.', '_', ':' or '-', starting with a letter or digit",
 });
 const params = z.record(z.string(), z.unknown());
-const actions = z.array(z.unknown()).min(1).max(64);
+const actions = z.array(z.unknown()).max(64);
 
 const schemas = {
   hello: z.strictObject({

@@ -16,3 +16,4 @@ export {
   type WireError,
 } from "./messages.js";
 export { formatPath } from "./path.js";
+export { fromWireVerdict, toWireVerdict, type WireVerdict } from "./verdict.js";

@@ -1,0 +1,106 @@
+/** The golden frames of protocol version 1: a conversation with an echo server, and one of each pushed event. */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const goldenFolder = join(dirname(fileURLToPath(import.meta.url)), "golden");
+
+/** Requests in order; the reply to each is golden too. */
+export const conversation: Record<string, Record<string, unknown>> = {
+  "01-hello": { id: 1, op: "hello", protocol: 1, client: "golden" },
+  "02-hello-unsupported": { id: 2, op: "hello", protocol: 2 },
+  "03-create": { id: 3, op: "create", session: "first", environment: "echo", grace_s: 5 },
+  "04-create-exists": { id: 4, op: "create", session: "first", environment: "echo" },
+  "05-step-before-reset": {
+    id: 5,
+    op: "step",
+    session: "first",
+    step: 1,
+    actions: [{ type: "echo", text: "early" }],
+  },
+  "06-reset": { id: 6, op: "reset", session: "first", seed: 9007199254740991 },
+  "07-step": {
+    id: 7,
+    op: "step",
+    session: "first",
+    step: 1,
+    actions: [
+      { type: "echo", text: "grüße, 世界 🌍" },
+      { type: "other", number: -1.5, flags: [true, false, null] },
+    ],
+  },
+  "08-step-resent": {
+    id: 8,
+    op: "step",
+    session: "first",
+    step: 1,
+    actions: [
+      { type: "echo", text: "grüße, 世界 🌍" },
+      { type: "other", number: -1.5, flags: [true, false, null] },
+    ],
+  },
+  "09-step-out-of-order": {
+    id: 9,
+    op: "step",
+    session: "first",
+    step: 5,
+    actions: [{ type: "echo", text: "late" }],
+  },
+  "10-misspelt-key": { id: 10, op: "reset", sesion: "first" },
+  "11-misspelt-operation": { id: 11, op: "evalute", session: "first" },
+  "12-bad-action": { id: 12, op: "step", session: "first", step: 2, actions: [{ text: "no type" }] },
+  "13-observe": { id: 13, op: "observe", session: "first" },
+  "14-evaluate": { id: 14, op: "evaluate", session: "first" },
+  "15-fork": { id: 15, op: "fork", session: "first", as: "branch" },
+  "16-step-of-fork": {
+    id: 16,
+    op: "step",
+    session: "branch",
+    step: 2,
+    actions: [{ type: "done", text: "x".repeat(300) }],
+  },
+  "17-episode-over": { id: 17, op: "step", session: "branch", step: 3, actions: [{ type: "echo" }] },
+  "18-cancel": { id: 18, op: "cancel", session: "first" },
+  "19-list-sessions": { id: 19, op: "list", what: "sessions" },
+  "20-list-tasks": { id: 20, op: "list", what: "tasks" },
+  "21-detach": { id: 21, op: "detach", session: "branch" },
+  "22-attach-wrong-token": { id: 22, op: "attach", session: "branch", token: "guessed" },
+  "23-attach": { id: 23, op: "attach", session: "branch", token: "token-2" },
+  "24-close": { id: 24, op: "close", session: "branch" },
+  "25-unknown-session": { id: 25, op: "observe", session: "branch" },
+};
+
+export const events: Record<string, Record<string, unknown>> = {
+  "event-closed": {
+    event: "closed",
+    session: "first",
+    code: "session_expired",
+    message: "no request for 900 seconds",
+  },
+  "event-detached": { event: "detached", session: "first" },
+  "event-infra": { event: "infra", session: "first", code: "machine_died", message: "the guest powered off" },
+  "event-milestone": { event: "milestone", session: "first", check: "report-written", reward: 0.25, step: 3 },
+  "event-progress": {
+    event: "progress",
+    session: "first",
+    kind: "loop",
+    step: 4,
+    repeats: 3,
+    message: "the same action gave the same observation 3 times",
+  },
+};
+
+/** Names of all golden frames, without their endings. */
+export function goldenNames(): string[] {
+  return readdirSync(goldenFolder)
+    .filter((file) => file.endsWith(".json"))
+    .map((file) => file.slice(0, -".json".length))
+    .sort();
+}
+
+export function golden(name: string): { json: Buffer; msgpack: Buffer } {
+  return {
+    json: readFileSync(join(goldenFolder, `${name}.json`)),
+    msgpack: readFileSync(join(goldenFolder, `${name}.msgpack`)),
+  };
+}
