@@ -111,6 +111,10 @@ function mostTelling(issues: readonly Issue[]): Issue {
 /** Replaces a union's complaint by that of the branch that comes closest to the input. */
 function insideUnion(issue: Issue): Issue {
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return issue;
+  const lacking = issue.errors.map(onlyMissingKey);
+  if (lacking.every((key) => key !== undefined)) {
+    return { ...issue, message: `needs one of ${lacking.join(", ")}`, errors: [] };
+  }
   let best: Issue[] | undefined;
   let bestCost = [0, Number.POSITIVE_INFINITY];
   for (const branch of issue.errors) {
@@ -129,6 +133,13 @@ function insideUnion(issue: Issue): Issue {
   }
   const inner = mostTelling(best ?? []);
   return { ...inner, path: [...issue.path, ...inner.path] };
+}
+
+/** The key that a branch lacks, if that is all that is wrong with the input. */
+function onlyMissingKey(branch: readonly Issue[]): string | undefined {
+  const [issue] = branch;
+  const missing = branch.length === 1 && issue?.path.length === 1 && issue.input === undefined;
+  return missing && issue.code !== "unrecognized_keys" ? String(issue.path[0]) : undefined;
 }
 
 /** An input that lacks the discriminator is rather meant for another branch, unless that one knows few of its keys. */

@@ -27,6 +27,13 @@ export const execStep = z.strictObject({
   exit: z.array(z.int().min(0).max(255)).min(1).default([0]),
 });
 
+/** The ways to say what a file holds. */
+const CONTENTS = ["text", "lines", "json", "base64", "asset"] as const;
+
+function contentsOf(value: object): string[] {
+  return CONTENTS.filter((name) => (value as Record<string, unknown>)[name] !== undefined);
+}
+
 export const writeStep = z
   .strictObject({
     path: guestPath,
@@ -42,12 +49,10 @@ export const writeStep = z
       .default("0644"),
     owner: user.default("agent"),
   })
-  .refine(
-    (value) =>
-      [value.text, value.lines, value.json, value.base64, value.asset].filter((one) => one !== undefined)
-        .length === 1,
-    "needs exactly one of text, lines, json, base64, asset",
-  );
+  .refine((value) => contentsOf(value).length === 1, {
+    error: (issue) =>
+      `needs exactly one of ${CONTENTS.join(", ")}; has ${contentsOf(issue.input as object).join(" and ") || "none"}`,
+  });
 
 export const copyStep = z.strictObject({ from: guestPath, to: guestPath, owner: user.optional() });
 export const launchStep = z.strictObject({ ...command, user: user.default("agent") });
