@@ -13,7 +13,8 @@ say() {
   echo "@finish $* @$up"
 }
 
-# The scripts that dpkg would have run before unpacking; they find the files already there, which they allow for.
+# The scripts that dpkg would have run before unpacking; they find the files already there, which they allow for. Those
+# that only look at what an older version left behind are passed over: they cost 1.2 G instructions and do nothing.
 say stage preinst
 preinst() {
   DPKG_MAINTSCRIPT_PACKAGE=$1 DPKG_MAINTSCRIPT_NAME=preinst DPKG_MAINTSCRIPT_ARCH=riscv64 \
@@ -23,7 +24,9 @@ preinst base-passwd /var/lib/dpkg/info/base-passwd.preinst
 for script in /var/lib/dpkg/info/*.preinst; do
   package=${script##*/}
   package=${package%.preinst}
-  case ${package%:*} in base-passwd) continue ;; esac
+  case ${package%:*} in
+    base-passwd | base-files | dash | gzip | iproute2 | libc6 | libpam-modules) continue ;;
+  esac
   preinst "${package%:*}" "$script"
 done
 

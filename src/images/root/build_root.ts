@@ -50,13 +50,14 @@ export async function buildRoot(
     report({ stage: "tree", done: doneBytes, total: totalBytes, text: name });
   };
 
-  const kernel = await readKernel(deb(set.kernel), recipe.modules);
-  passed(set.kernel.name, set.kernel.size);
+  const kernelRead = readKernel(deb(set.kernel), recipe.modules).then((parts) => {
+    passed(set.kernel.name, set.kernel.size);
+    return parts;
+  });
+  const modules = kernelRead.then((parts) => parts.modules);
+  // Awaited below; an earlier failure of the tree must not leave them unhandled.
+  modules.catch(() => undefined);
   const paths = { kernel: join(folder, "kernel"), finish: join(folder, "finish.cpio"), root: join(folder, "root.erofs") };
-  writeFileSync(paths.kernel, kernel.image);
-  mkdirSync(join(folder, "modules"));
-  for (const module of kernel.modules) writeFileSync(join(folder, "modules", `${module.name}.ko`), module.data);
-
   const writer = await BatchWriter.create(paths.finish);
   try {
     await writeFinishingRoot(
@@ -64,7 +65,7 @@ export async function buildRoot(
         root: set.root.map((record) => ({ record, deb: deb(record) })),
         tools: set.tools.map((record) => ({ record, deb: deb(record) })),
         locales: { deb: deb(set.locales), names: recipe.locales },
-        modules: kernel.modules,
+        modules,
         epoch,
         uuid: uuidOf(key),
         onPackage: passed,
@@ -75,7 +76,12 @@ export async function buildRoot(
     await writer.flush();
   } finally {
     await writer.close();
+    await kernelRead.catch(() => undefined);
   }
+  const kernel = await kernelRead;
+  writeFileSync(paths.kernel, kernel.image);
+  mkdirSync(join(folder, "modules"));
+  for (const module of kernel.modules) writeFileSync(join(folder, "modules", `${module.name}.ko`), module.data);
 
   const rootBytes = await finish(paths, recipe, set.root.length, runBoot, report);
   const record: RootRecord = {

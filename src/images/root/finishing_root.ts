@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { PackageRecord } from "../apt/index_file.js";
+import { inOrderAhead } from "../ahead.js";
 import { asset } from "../assets.js";
-import { readControl, readData } from "../deb/package.js";
+import { type DebControl, readControl, readData } from "../deb/package.js";
 import type { TarEntry } from "../deb/tar.js";
 import { architecture, pathRules } from "../recipe.js";
 import { type PythonSource, PythonSources } from "../python/sources.js";
@@ -20,13 +21,28 @@ export interface FinishingRoot {
   root: readonly { record: PackageRecord; deb: string }[];
   tools: readonly { record: PackageRecord; deb: string }[];
   locales: { deb: string; names: readonly string[] };
-  modules: readonly { name: string; data: Uint8Array }[];
+  /** Awaited last: they are unpacked from the largest package of all while the others pass. */
+  modules: Promise<readonly { name: string; data: Uint8Array }[]>;
   /** Clock of the finishing boot, seconds since the epoch. */
   epoch: number;
   uuid: string;
   onPackage?: (name: string, bytes: number) => void;
   /** Byte code of the modules, or null if the guest is to compile them. */
   compile: ((sources: readonly PythonSource[]) => Promise<TarEntry[]>) | null;
+}
+
+/** Packages that are being unpacked while one is written. */
+const readAhead = 1;
+
+interface Unpacked {
+  record: PackageRecord;
+  control: DebControl;
+  entries: TarEntry[];
+}
+
+async function unpack({ record, deb }: { record: PackageRecord; deb: string }): Promise<Unpacked> {
+  const [control, entries] = await Promise.all([readControl(deb), members(deb)]);
+  return { record, control, entries };
 }
 
 async function members(deb: string): Promise<TarEntry[]> {
@@ -37,7 +53,7 @@ async function members(deb: string): Promise<TarEntry[]> {
 
 /**
  * Writes the initial root of the finishing boot: under `target` the image's packages, unpacked and not yet
- * configured; beside it the tools that finish it. One package at a time is held in memory.
+ * configured; beside it the tools that finish it. Few packages at a time are held in memory.
  */
 export async function writeFinishingRoot(parts: FinishingRoot, sink: ByteSink): Promise<void> {
   const cpio = new CpioWriter(sink);
@@ -47,17 +63,16 @@ export async function writeFinishingRoot(parts: FinishingRoot, sink: ByteSink): 
   await cpio.add({ path: "dev/console", type: "char", mode: 0o600, uid: 0, gid: 0, mtime: parts.epoch, major: 5, minor: 1 });
   await outer.addFile("init", await readFile(asset("guest", "init.sh")), 0o755);
   await outer.addFile("finish.conf", `EPOCH=${parts.epoch}\nUUID=${parts.uuid}\n`);
-  for (const module of parts.modules) await outer.addFile(`modules/${module.name}.ko`, module.data);
 
   const tools = new TreeWriter(cpio, { prefix: "tools", excluded: pathFilter(pathRules), mtime: parts.epoch });
-  for (const { record, deb } of parts.tools) {
-    const entries = await members(deb);
+  for await (const { record, entries } of inOrderAhead(parts.tools, readAhead, unpack)) {
     await tools.addPackage(record.name, entries);
     const busybox = entries.find((entry) => entry.name === "./usr/bin/busybox" && entry.type === "file");
     if (busybox !== undefined) await outer.addFile("bin/busybox", busybox.data, 0o755);
     parts.onPackage?.(record.name, record.size);
   }
   await writeTarget(cpio, parts);
+  for (const module of await parts.modules) await outer.addFile(`modules/${module.name}.ko`, module.data);
   await cpio.finish();
 }
 
@@ -68,8 +83,7 @@ async function writeTarget(cpio: CpioWriter, parts: FinishingRoot): Promise<void
   // base-files first: it says how the top folders look, and holds the links of merged /usr.
   const first = (name: string): number => (name === "base-files" ? 0 : 1);
   const ordered = [...parts.root].sort((a, b) => first(a.record.name) - first(b.record.name));
-  for (const { record, deb } of ordered) {
-    const [control, entries] = [await readControl(deb), await members(deb)];
+  for await (const { record, control, entries } of inOrderAhead(ordered, readAhead, unpack)) {
     await target.addPackage(record.name, entries);
     database.add(control, entries);
     python.add(entries);
