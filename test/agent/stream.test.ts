@@ -182,12 +182,14 @@ describe("a dialogue", () => {
     await dialogue.close();
   });
 
-  it("takes input far beyond what is in flight at once", async () => {
+  it("refuses input beyond what may be in flight, and goes on", async () => {
     const dialogue = await agent.dialogue(shell);
-    const script = `cat > /dev/null <<'END'\n${"x".repeat(99).concat("\n").repeat(3000)}END\n`;
-    expect(await dialogue.ask(ask(script, "\u0001A"), { marker: "\u0001A" })).toMatchObject({
-      reason: "matched",
-    });
+    const document = (lines: number) =>
+      `cat <<'END' | wc -l\n${"x".repeat(99).concat("\n").repeat(lines)}END\n`;
+    const tooLong = dialogue.ask(ask(document(3000), "\u0001A"), { marker: "\u0001A" });
+    await expect(tooLong).rejects.toMatchObject({ code: "too_large" });
+    const reply = await dialogue.ask(ask(document(2000), "\u0001B"), { marker: "\u0001B" });
+    expect(text(reply.output).trim()).toBe("2000");
     await dialogue.close();
   });
 

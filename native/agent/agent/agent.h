@@ -60,6 +60,7 @@ struct await {
 
 struct transfer {
   int fd;
+  bool spool;
   int error;  // errno of a write that failed; the rest of the data is swallowed
   const char* where;
   uint64_t left, done, size;
@@ -199,5 +200,7 @@ void write_data(struct stream* stream, const struct frame* frame);
 /// Feeds output of a dialogue's program; returns how many of `count` bytes are to be sent on (moved to the
 /// front).
 uint32_t await_feed(struct stream* stream, uint8_t* bytes, uint32_t count);
+/// The bytes that a finished `write` with `spool` of that stream left, as an open file; -1 with errno ENOENT.
+int spool_take(uint32_t stream);
 void drain_add(int fd);
 void drain_ready(int index);

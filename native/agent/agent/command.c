@@ -146,8 +146,8 @@ static bool pump_output(struct stream* stream, int index) {
       break;
     }
     if (got < 0 && command->terminal && !command->exited) {
-      // EIO: nobody has the terminal open, as when a program closes its files before it exits. Closing our end now would
-      // hang up on it, and its exit code would be a signal.
+      // EIO: nobody has the terminal open, as when a program closes its files before it exits. Closing our
+      // end now would hang up on it, and its exit code would be a signal.
       output->ready = false;
       break;
     }

@@ -38,6 +38,9 @@ static bool connect_pipes(struct plumbing* plumbing, const struct exec_request* 
   if (null_fd < 0) null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (exec->has_stdin || exec->dialogue) {
     if (!pipe_for(plumbing, 0)) return false;
+  } else if (exec->spool != 0) {
+    plumbing->theirs[0] = spool_take(exec->spool);
+    if (plumbing->theirs[0] < 0) return false;
   } else {
     plumbing->theirs[0] = null_fd;
   }
@@ -118,7 +121,7 @@ void op_exec(struct request* request) {
                         .terminal = exec->terminal,
                         .leaf_fd = cgroup_leaf(port, stream_slot(stream)),
                         .image_namespace = image_namespace,
-                        .failed = "pipe"};
+                        .failed = exec->spool != 0 ? "spool" : "pipe"};
   pid_t pid = -1;
   if (exec->terminal ? connect_terminal(&plumbing, exec) : connect_pipes(&plumbing, exec)) {
     for (int i = 0; i < 3; i++) start.fds[i] = plumbing.theirs[i];

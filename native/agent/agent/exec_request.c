@@ -78,6 +78,8 @@ static void take_fields(struct mp_reader* reader, struct mp_reader* environment)
       parsed.limit = (uint64_t)mp_between(reader, 0, INT64_MAX);
     else if (span_is(key, "stdin"))
       parsed.has_stdin = mp_bool(reader);
+    else if (span_is(key, "spool"))
+      parsed.spool = (uint32_t)mp_between(reader, 1, UINT32_MAX);
     else if (span_is(key, "tty"))
       take_terminal(reader);
     else if (span_is(key, "merge"))
@@ -146,6 +148,7 @@ struct exec_request* exec_parse(struct request* request) {
   parsed.cwd[0] = parsed.user_name[0] = 0;
   parsed.clean = parsed.has_stdin = parsed.merge = parsed.dialogue = parsed.image = parsed.terminal = false;
   parsed.timeout_ms = 0;
+  parsed.spool = 0;
   parsed.limit = OUTPUT_DEFAULT;
   struct mp_reader environment = {request->reader.end, request->reader.end, false};
   take_fields(&request->reader, &environment);

@@ -10,6 +10,7 @@ struct exec_request {
   char* argv[ARGS_MAX + 1];
   char* envp[ENVIRONMENT_MAX + 16];
   char cwd[PATH_BYTES];
+  uint32_t spool;  // stream whose spooled bytes are the standard input, 0: none
   char user_name[NAME_BYTES];
   const struct user* user;
   const char* path;

@@ -17,6 +17,8 @@ static bool take_field(struct mp_reader* reader, struct span key, int fields) {
     parsed.append = mp_bool(reader);
   else if (span_is(key, "parents") && (fields & FIELD_WRITE))
     parsed.parents = mp_bool(reader);
+  else if (span_is(key, "spool") && (fields & FIELD_WRITE))
+    parsed.spool = mp_bool(reader);
   else if (span_is(key, "follow") && (fields & FIELD_FOLLOW))
     parsed.follow = mp_bool(reader);
   else
@@ -26,7 +28,7 @@ static bool take_field(struct mp_reader* reader, struct span key, int fields) {
 
 struct file_request* file_parse(struct request* request, int fields) {
   parsed.path[0] = parsed.user_name[0] = 0;
-  parsed.append = parsed.parents = parsed.follow = parsed.has_mode = false;
+  parsed.append = parsed.parents = parsed.follow = parsed.has_mode = parsed.spool = false;
   parsed.mode = 0644;
   parsed.offset = 0;
   parsed.limit = INT64_MAX;
@@ -37,7 +39,7 @@ struct file_request* file_parse(struct request* request, int fields) {
     if (!take_field(reader, key, fields)) unknown_key(reader, key);
   if (!request_done(request)) return NULL;
   uint32_t id = request->frame.stream;
-  if (parsed.path[0] != '/') {
+  if (parsed.spool ? parsed.path[0] != 0 : parsed.path[0] != '/') {
     reply_errno(request->port, id, EINVAL, "path");
     return NULL;
   }

@@ -7,7 +7,7 @@ struct file_request {
   char path[PATH_BYTES];
   char user_name[NAME_BYTES];
   const struct user* user;
-  bool append, parents, follow, kernel, has_mode;
+  bool append, parents, follow, kernel, has_mode, spool;
   uint32_t mode;
   uint64_t offset, limit;
 };
@@ -15,7 +15,7 @@ struct file_request {
 /// Fields an operation accepts.
 enum file_fields {
   FIELD_RANGE = 1,  // offset, limit
-  FIELD_WRITE = 2,  // mode, append, parents
+  FIELD_WRITE = 2,  // mode, append, parents, spool
   FIELD_USER = 4,
   FIELD_FOLLOW = 8,
   FIELD_LIMIT = 16,  // limit alone

@@ -3,7 +3,7 @@
 
 #define PORTS 2
 #define STREAMS_MAX 64
-#define STDIN_WINDOW 65536u
+#define STDIN_WINDOW 262144u           // bytes of standard input under way to one command
 #define WRITE_MAX 32768u               // bytes of one write to a port
 #define DATA_MAX (WRITE_MAX - 16u)     // payload of a data frame that fills one write
 #define REPLY_MAX 8192u                // largest reply or record

@@ -1,5 +1,6 @@
 // Contents of regular files, in and out.
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
@@ -81,13 +82,39 @@ bool read_pump(struct stream* stream) {
   return progress;
 }
 
+// Standard input that a command will get: bytes without a name, so that nobody in the guest can put himself
+// in their way.
+static int spooled_fd = -1;
+static uint32_t spooled_stream;
+
+int spool_take(uint32_t stream) {
+  if (spooled_fd < 0 || spooled_stream != stream) {
+    errno = ENOENT;
+    return -1;
+  }
+  int fd = spooled_fd;
+  spooled_fd = -1;
+  return fd;
+}
+
+static void spool_keep(struct stream* stream) {
+  if (spooled_fd >= 0) close(spooled_fd);
+  lseek(stream->transfer.fd, 0, SEEK_SET);
+  spooled_fd = stream->transfer.fd;
+  spooled_stream = stream->id;
+  stream->transfer.fd = -1;
+}
+
 void op_write(struct request* request) {
   struct file_request* file = file_parse(request, FIELD_WRITE | FIELD_USER);
   if (file == NULL) return;
-  const char* where = "parents";
+  const char* where = file->spool ? "spool" : "parents";
   struct stat st;
-  int fd = file->parents ? -make_parents(file->path) : 0;
-  if (fd == 0) {
+  int fd = file->parents && !file->spool ? -make_parents(file->path) : 0;
+  if (file->spool) {
+    fd = memfd_create("stdin", MFD_CLOEXEC);
+    if (fd < 0) fd = -errno;
+  } else if (fd == 0) {
     where = "open";
     fd = open_regular(file->path, O_WRONLY | O_CREAT | (file->append ? O_APPEND : O_TRUNC), 0644, &st);
   }
@@ -104,7 +131,8 @@ void op_write(struct request* request) {
     if (fd >= 0) close(fd);
     return;
   }
-  stream->transfer = (struct transfer){.fd = fd < 0 ? -1 : fd, .error = fd < 0 ? -fd : 0, .where = where};
+  stream->transfer = (struct transfer){
+      .fd = fd < 0 ? -1 : fd, .spool = file->spool, .error = fd < 0 ? -fd : 0, .where = where};
 }
 
 static void write_finish(struct stream* stream) {
@@ -113,6 +141,7 @@ static void write_finish(struct stream* stream) {
     stream_error(stream, errno_name(done.error), done.where);
     return;
   }
+  if (done.spool) spool_keep(stream);
   struct mp_writer writer = reply_start(stream->port);
   mp_put_map(&writer, 1);
   mp_put_str(&writer, "size");

@@ -33,7 +33,7 @@ void stream_close(struct stream* stream) {
   switch (stream->kind) {
     case STREAM_READ:
     case STREAM_WRITE:
-      close(stream->transfer.fd);
+      if (stream->transfer.fd >= 0) close(stream->transfer.fd);
       break;
     case STREAM_LIST:
     case STREAM_PROCESSES:

@@ -12,7 +12,7 @@ export const defaultOutputBytes = 1 << 20;
 /** No request may ask to keep more than this of each output. */
 export const maxOutputBytes = 256 << 20;
 /** Bytes of standard input that may be under way before the agent allows more. */
-export const stdinWindow = 65_536;
+export const stdinWindow = 262_144;
 /** Guest time beyond a command's own limit after which the agent must have answered. */
 export const graceMs = 10_000;
 
@@ -32,7 +32,7 @@ export function toBytes(data: Uint8Array | string | undefined): Uint8Array | und
 /** The fields of an `exec` request. `output` is what the agent keeps of each channel. */
 export function execFields(
   request: ExecRequest,
-  extras: ExecExtras & { stdin: boolean; output: number },
+  extras: ExecExtras & { stdin: boolean; output: number; spool?: number | undefined },
 ): Record<string, unknown> {
   return {
     argv: request.argv,
@@ -43,6 +43,7 @@ export function execFields(
     timeout: request.timeoutMs === undefined ? undefined : Math.max(1, Math.ceil(request.timeoutMs)),
     output: extras.output,
     stdin: extras.stdin,
+    spool: extras.spool,
     tty: extras.terminal === undefined ? undefined : [extras.terminal.columns, extras.terminal.rows],
     dialogue: extras.dialogue,
     image: extras.image,
@@ -118,6 +119,11 @@ export class InputQueue {
 
   credit(bytes: number): void {
     this.#allowed += bytes;
+  }
+
+  /** Bytes that may go now. */
+  get allowed(): number {
+    return this.#allowed;
   }
 
   /** Pieces that may go now, each at most a data frame long; `end` marks the very last. */

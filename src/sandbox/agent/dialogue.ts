@@ -46,10 +46,7 @@ export class AgentDialogue implements Dialogue {
         if (this.#room < 0) throw protocolError("more output than was asked for");
         this.#output.push(bytes.slice());
       },
-      onCredit: (bytes) => {
-        this.#input.credit(bytes);
-        if (this.#link.running) for (const frame of this.#ready()) this.#link.post(frame);
-      },
+      onCredit: (bytes) => this.#input.credit(bytes),
       onReply: (frame) => {
         this.#final = frame;
       },
@@ -94,6 +91,20 @@ export class AgentDialogue implements Dialogue {
     return [...this.#input.take()].flatMap((piece) => inputFrames(this.#stream, piece.bytes, piece.end));
   }
 
+  /** Nothing enters the machine while it runs, so all of the input must fit what the agent allows now. */
+  #take(input: Uint8Array): void {
+    if (input.length > this.#input.allowed) {
+      throw new ShinkenError(
+        "too_large",
+        `A dialogue's program takes ${this.#input.allowed} bytes of input now.`,
+        {
+          suggestion: "write a file and let the program read it",
+        },
+      );
+    }
+    this.#input.push(input.slice());
+  }
+
   async ask(
     input: Uint8Array | string,
     options: { marker: string; timeoutMs?: number | undefined; maxOutputBytes?: number | undefined },
@@ -101,7 +112,7 @@ export class AgentDialogue implements Dialogue {
     const marker = markerBytes(options.marker);
     const limit = options.maxOutputBytes ?? defaultOutputBytes;
     if (this.ended) return { output: new Uint8Array(0), dropped: 0, reason: "ended", line: "" };
-    this.#input.push((toBytes(input) as Uint8Array).slice());
+    this.#take(toBytes(input) as Uint8Array);
     this.#output = [];
     this.#room = limit;
     const timeout = options.timeoutMs === undefined ? undefined : Math.max(1, Math.ceil(options.timeoutMs));

@@ -33,7 +33,6 @@ export class AgentLink {
   readonly #abandoned = new Set<number>();
   #next: number;
   #turn: Promise<unknown> = Promise.resolve();
-  #running = false;
   #fault: ShinkenError | null = null;
   #died: string | null = null;
 
@@ -46,11 +45,6 @@ export class AgentLink {
 
   get nextStream(): number {
     return this.#next;
-  }
-
-  /** True while the machine runs for this port. */
-  get running(): boolean {
-    return this.#running;
   }
 
   open(handler: StreamHandler): number {
@@ -83,7 +77,6 @@ export class AgentLink {
       frames.push(encodeFrame({ kind: Kind.control, stream: old, op: Control.cancel }));
     this.#abandoned.clear();
     frames.push(...input());
-    this.#running = true;
     try {
       const { reason } = await this.#transport.exchange(
         { ...options, port: this.port, input: joined(frames), stream },
@@ -92,7 +85,6 @@ export class AgentLink {
       if (this.#fault !== null) throw this.#fault;
       if (this.#streams.has(stream)) throw stopped(reason, this.#died);
     } finally {
-      this.#running = false;
       if (this.#streams.delete(stream)) this.#abandoned.add(stream);
     }
   }

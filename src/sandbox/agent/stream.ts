@@ -55,8 +55,9 @@ export class AgentStream implements ExecStream {
     const output = request.maxOutputBytes ?? Number.MAX_SAFE_INTEGER;
     const fields = execFields(request, { ...options, stdin: true, output });
     this.done = this.#run(request, fields, {
-      // Somebody may be about to write: their thinking must not make the guest's clock race.
-      realtime: stdin === undefined,
+      // Somebody may be about to write, and their thinking must not make the guest's clock race; and output is allowed on
+      // as it is heard.
+      realtime: true,
       maxGuestMs: guestLimit(request.timeoutMs),
       ...limits,
     });
