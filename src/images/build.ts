@@ -5,11 +5,26 @@ import { ShinkenError } from "../errors/index.js";
 import { packageRoot } from "./assets.js";
 import { buildInitrd } from "./boot/initrd.js";
 import { requireTools } from "./boot/kernel.js";
-import { type CacheLayout, cacheLayout, linkOrCopy, makeLayout, pointName, publish, withWorkFolder } from "./cache/folder.js";
+import {
+  type CacheLayout,
+  cacheLayout,
+  linkOrCopy,
+  makeLayout,
+  pointName,
+  publish,
+  withWorkFolder,
+} from "./cache/folder.js";
 import { imageInfo } from "./cache/images.js";
 import { withLock } from "./cache/lock.js";
 import { buildFailure, sha256 } from "./files.js";
-import { formatJson, type Manifest, parseFile, readManifest, type RootRecord, rootRecordSchema } from "./manifest.js";
+import {
+  formatJson,
+  type Manifest,
+  parseFile,
+  readManifest,
+  type RootRecord,
+  rootRecordSchema,
+} from "./manifest.js";
 import { fetchPackages } from "./packages.js";
 import { appendBase, type ImageRecipe, recipeVersion, recipes } from "./recipe.js";
 import { buildRoot, rootKey } from "./root/build_root.js";
@@ -27,7 +42,8 @@ export async function buildImage(name: string, options: BuildOptions): Promise<I
   if (recipe === undefined) {
     const meant = nearest(name, recipes.keys());
     throw new ShinkenError("image_missing", `there is no recipe for an image ${name}`, {
-      suggestion: meant === undefined ? `known images: ${[...recipes.keys()].join(", ")}` : `did you mean ${meant}?`,
+      suggestion:
+        meant === undefined ? `known images: ${[...recipes.keys()].join(", ")}` : `did you mean ${meant}?`,
     });
   }
   return buildRecipe(recipe, options);
@@ -44,10 +60,14 @@ export async function buildRecipe(
   try {
     const agent = readAgent(options.agent);
     makeLayout(layout);
-    const wait = (): void => { report({ stage: "packages", done: 0, total: 0, text: "waiting for another build to finish" }); };
+    const wait = (): void => {
+      report({ stage: "packages", done: 0, total: 0, text: "waiting for another build to finish" });
+    };
     return await withLock(join(layout.folder, "lock"), wait, async () => {
       sweep(layout);
-      const root = cachedRoot(layout, recipe, options, report) ?? (await makeRoot(layout, recipe, options, report, keys));
+      const root =
+        cachedRoot(layout, recipe, options, report) ??
+        (await makeRoot(layout, recipe, options, report, keys));
       return await assemble(layout, recipe, root, agent, report);
     });
   } catch (error) {
@@ -58,18 +78,26 @@ export async function buildRecipe(
 function readAgent(path: string | undefined): Buffer {
   const file = path ?? join(packageRoot(), "build", "agent", "shinken-agent");
   if (!existsSync(file)) {
-    throw new ShinkenError("image_build_failed", `the guest agent ${file} has not been built`, { suggestion: "make build" });
+    throw new ShinkenError("image_build_failed", `the guest agent ${file} has not been built`, {
+      suggestion: "make build",
+    });
   }
   return readFileSync(file);
 }
 
 /** Removes what builders left behind who were killed; the lock is held, so nobody else is at work. */
 function sweep(layout: CacheLayout): void {
-  for (const name of readdirSync(layout.tmp)) rmSync(join(layout.tmp, name), { recursive: true, force: true });
+  for (const name of readdirSync(layout.tmp))
+    rmSync(join(layout.tmp, name), { recursive: true, force: true });
 }
 
 /** The root that is in the cache for this recipe, or undefined if one must be made or looked for. */
-function cachedRoot(layout: CacheLayout, recipe: ImageRecipe, options: BuildOptions, report: Report): string | undefined {
+function cachedRoot(
+  layout: CacheLayout,
+  recipe: ImageRecipe,
+  options: BuildOptions,
+  report: Report,
+): string | undefined {
   if (options.refresh === true) return undefined;
   if (options.locked !== undefined) {
     const manifest = readManifest(options.locked);
@@ -105,7 +133,8 @@ async function makeRoot(
   } else {
     await withWorkFolder(layout, async (folder) => {
       await buildRoot(folder, recipe, packages, options.runFinishingBoot, report);
-      for (const name of ["finish.cpio", "python"]) rmSync(join(folder, name), { recursive: true, force: true });
+      for (const name of ["finish.cpio", "python"])
+        rmSync(join(folder, name), { recursive: true, force: true });
       publish(folder, place);
     });
   }
@@ -122,10 +151,19 @@ async function assemble(
   report: Report,
 ): Promise<ImageInfo> {
   const record: RootRecord = parseFile(join(rootFolder, "root.json"), rootRecordSchema, "root record");
-  const modules = record.modules.map((name) => ({ name, data: readFileSync(join(rootFolder, "modules", `${name}.ko`)) }));
+  const modules = record.modules.map((name) => ({
+    name,
+    data: readFileSync(join(rootFolder, "modules", `${name}.ko`)),
+  }));
   const initrd = await buildInitrd(agent, modules, record.releaseDate);
-  const files = { kernel: record.files.kernel, initrd: { sha256: sha256(initrd), size: initrd.length }, root: record.files.root };
-  const digest = sha256(JSON.stringify([files.kernel.sha256, files.initrd.sha256, files.root.sha256, appendBase]));
+  const files = {
+    kernel: record.files.kernel,
+    initrd: { sha256: sha256(initrd), size: initrd.length },
+    root: record.files.root,
+  };
+  const digest = sha256(
+    JSON.stringify([files.kernel.sha256, files.initrd.sha256, files.root.sha256, appendBase]),
+  );
   const place = join(layout.images, digest);
   if (existsSync(place)) {
     report({ stage: "image", done: 1, total: 1, text: "cached" });
@@ -138,7 +176,10 @@ async function assemble(
       const manifest: Manifest = { ...rest, digest, appendBase, files };
       writeFileSync(join(folder, "manifest.json"), formatJson(manifest));
       if (statSync(join(folder, "root.erofs")).size !== record.files.root.size) {
-        throw new ShinkenError("image_build_failed", `the cached root ${rootFolder} is not whole; remove that folder`);
+        throw new ShinkenError(
+          "image_build_failed",
+          `the cached root ${rootFolder} is not whole; remove that folder`,
+        );
       }
       publish(folder, place);
       return Promise.resolve();

@@ -19,8 +19,10 @@ export async function trimErofs(path: string, headSha256: string): Promise<numbe
     const head = Buffer.alloc(headBytes);
     const { bytesRead } = await handle.read(head, 0, headBytes, 0);
     const diskBytes = (await handle.stat()).size;
-    const fault = (why: string): ShinkenError => new ShinkenError("image_build_failed", `the finished root is not usable: ${why}`);
-    if (bytesRead < headBytes || head.readUInt32LE(superblockOffset) !== magic) throw fault("no erofs superblock");
+    const fault = (why: string): ShinkenError =>
+      new ShinkenError("image_build_failed", `the finished root is not usable: ${why}`);
+    if (bytesRead < headBytes || head.readUInt32LE(superblockOffset) !== magic)
+      throw fault("no erofs superblock");
     if (sha256(head) !== headSha256) throw fault("the disk does not hold what the guest wrote");
     const blockBits = head.readUInt8(superblockOffset + blockBitsOffset);
     if (blockBits !== 12) throw fault("its blocks are not 4096 bytes");

@@ -4,4 +4,11 @@ export { type CacheLayout, cacheLayout } from "./cache/folder.js";
 export { imageNames, listImages, openImage } from "./cache/images.js";
 export { type Manifest, readManifest } from "./manifest.js";
 export { recipes } from "./recipe.js";
-export type { BuildOptions, FinishingBoot, FinishingBootRequest, ImageInfo, ImageProgress, ImageStage } from "./types.js";
+export type {
+  BuildOptions,
+  FinishingBoot,
+  FinishingBootRequest,
+  ImageInfo,
+  ImageProgress,
+  ImageStage,
+} from "./types.js";

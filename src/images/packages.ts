@@ -55,7 +55,9 @@ export async function fetchPackages(
   report: (event: ImageProgress) => void,
   keys?: readonly string[],
 ): Promise<FetchedPackages> {
-  const say = (done: number, total: number, text: string): void => { report({ stage: "packages", done, total, text }); };
+  const say = (done: number, total: number, text: string): void => {
+    report({ stage: "packages", done, total, text });
+  };
   const mirror = await chooseMirror(options.mirror);
   const apt = await preparePrivateApt(layout.debian, mirror.url, keys);
   const deb = (record: PackageRecord): string => archivePath(apt.archives, record);
@@ -66,7 +68,11 @@ export async function fetchPackages(
     try {
       return await fetchHostPython(layout.debianHost, mirror.url, keys, interpreter);
     } catch (error) {
-      say(1, 1, `Python modules will be compiled in the guest: ${error instanceof Error ? error.message : String(error)}`);
+      say(
+        1,
+        1,
+        `Python modules will be compiled in the guest: ${error instanceof Error ? error.message : String(error)}`,
+      );
       return null;
     }
   };
@@ -74,7 +80,10 @@ export async function fetchPackages(
   if (options.locked !== undefined) {
     const manifest = readManifest(options.locked);
     if (manifest.name !== recipe.name) {
-      throw new ShinkenError("bad_request", `${options.locked} is the manifest of image ${manifest.name}, not ${recipe.name}`);
+      throw new ShinkenError(
+        "bad_request",
+        `${options.locked} is the manifest of image ${manifest.name}, not ${recipe.name}`,
+      );
     }
     const set = lockedSet(manifest);
     const missing = await missingPackages(apt.archives, all(set));

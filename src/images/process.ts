@@ -41,7 +41,9 @@ export function run(
         if (kept.bytes <= maxCapturedBytes) kept[name].push(chunk);
       });
     }
-    child.on("error", (error) => { reject(missing(program, error)); });
+    child.on("error", (error) => {
+      reject(missing(program, error));
+    });
     child.on("close", (code) => {
       resolve({
         code: code ?? -1,
@@ -66,12 +68,18 @@ export async function* stream(
 ): AsyncGenerator<Buffer, void, void> {
   const child = spawn(program, args, { stdio: "pipe" });
   let stderr = "";
-  child.stderr.on("data", (chunk: Buffer) => { if (stderr.length < 4096) stderr += chunk.toString("utf8"); });
+  child.stderr.on("data", (chunk: Buffer) => {
+    if (stderr.length < 4096) stderr += chunk.toString("utf8");
+  });
   child.stdin.on("error", () => undefined);
   child.stdin.end(input);
   const ended = new Promise<number>((resolve, reject) => {
-    child.on("error", (error) => { reject(missing(program, error)); });
-    child.on("close", (code) => { resolve(code ?? -1); });
+    child.on("error", (error) => {
+      reject(missing(program, error));
+    });
+    child.on("close", (code) => {
+      resolve(code ?? -1);
+    });
   });
   // Awaited below on every path that reads to the end; early leavers must not see an unhandled rejection.
   ended.catch(() => undefined);

@@ -33,7 +33,19 @@ export interface ImageRecipe {
 const shell: ImageRecipe = {
   name: "shell",
   packages: [
-    ...["bash", "coreutils", "findutils", "grep", "sed", "gawk", "diffutils", "patch", "file", "less", "tree"],
+    ...[
+      "bash",
+      "coreutils",
+      "findutils",
+      "grep",
+      "sed",
+      "gawk",
+      "diffutils",
+      "patch",
+      "file",
+      "less",
+      "tree",
+    ],
     ...["util-linux", "procps", "psmisc", "iproute2", "netbase", "adduser", "tzdata", "hostname"],
     ...["sqlite3", "jq", "python3", "python3-venv", "perl-base", "git", "make"],
     ...["openssl", "ca-certificates", "curl"],

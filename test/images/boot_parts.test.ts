@@ -10,7 +10,9 @@ import { readCpio } from "./support/cpio_reader.js";
 import { scratchFolder } from "./support/tiny_deb.js";
 
 const folder = scratchFolder();
-afterAll(() => { rmSync(folder, { recursive: true, force: true }); });
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const mark = Buffer.from("~Module signature appended~\n");
 function signed(module: Buffer, signature: Buffer, claimed = signature.length): Buffer {
@@ -18,7 +20,8 @@ function signed(module: Buffer, signature: Buffer, claimed = signature.length): 
   info.writeUInt32BE(claimed, 8);
   return Buffer.concat([module, signature, info, mark]);
 }
-const module = (depends: string): Buffer => Buffer.from(`\x7fELF...\0license=GPL\0depends=${depends}\0name=x\0`);
+const module = (depends: string): Buffer =>
+  Buffer.from(`\x7fELF...\0license=GPL\0depends=${depends}\0name=x\0`);
 
 describe("a kernel module", () => {
   it("loses its signature and nothing else", () => {
@@ -32,22 +35,47 @@ describe("a kernel module", () => {
   });
 
   it("names what it depends on", () => {
-    expect(moduleDepends(module("netfs,libcrc32c,virtio-ring"))).toEqual(["netfs", "libcrc32c", "virtio_ring"]);
+    expect(moduleDepends(module("netfs,libcrc32c,virtio-ring"))).toEqual([
+      "netfs",
+      "libcrc32c",
+      "virtio_ring",
+    ]);
     expect(moduleDepends(module(""))).toEqual([]);
     expect(moduleName("./usr/lib/modules/6/kernel/fs/a-b.ko.xz")).toBe("a_b");
   });
 
   it("is loaded after what it depends on, else in the order asked for", () => {
-    const modules = new Map([["c", module("")], ["a", module("b,c")], ["b", module("c")], ["d", module("")]]);
+    const modules = new Map([
+      ["c", module("")],
+      ["a", module("b,c")],
+      ["b", module("c")],
+      ["d", module("")],
+    ]);
     expect(loadOrder(["d", "a"], modules)).toEqual(["d", "c", "b", "a"]);
     expect(() => loadOrder(["e"], modules)).toThrow(/no module e/);
-    expect(() => loadOrder(["x"], new Map([["x", module("y")], ["y", module("x")]]))).toThrow(/each other/);
+    expect(() =>
+      loadOrder(
+        ["x"],
+        new Map([
+          ["x", module("y")],
+          ["y", module("x")],
+        ]),
+      ),
+    ).toThrow(/each other/);
   });
 });
 
 describe("the initial root", () => {
   it("holds the agent as init, the console and the modules in order, and is the same each time", async () => {
-    const build = (): Promise<Buffer> => buildInitrd(Buffer.from("agent"), [{ name: "first", data: Buffer.from("1") }, { name: "second", data: Buffer.from("2") }], 9);
+    const build = (): Promise<Buffer> =>
+      buildInitrd(
+        Buffer.from("agent"),
+        [
+          { name: "first", data: Buffer.from("1") },
+          { name: "second", data: Buffer.from("2") },
+        ],
+        9,
+      );
     const bytes = await build();
     expect((await build()).equals(bytes)).toBe(true);
     const byPath = new Map(readCpio(bytes).map((member) => [member.path, member]));
@@ -66,10 +94,17 @@ describe("the console of a finishing boot", () => {
     const sum = sha256("x");
     const text = `[ 0.1] noise\r\n@finish stage configure @12.50\r\nSetting up libc6:riscv64 (2.41) ...\nSetting up bash (5) ...\n@finish done ${sum} @99.00\n`;
     for (const letter of text) output.write(letter);
-    expect(steps).toEqual([["configure", 0], ["libc6:riscv64", 1], ["bash", 2]]);
+    expect(steps).toEqual([
+      ["configure", 0],
+      ["libc6:riscv64", 1],
+      ["bash", 2],
+    ]);
     expect(output.headSha256).toBe(sum);
     expect(output.failure).toBeUndefined();
-    expect([...output.stages]).toEqual([["configure", 12.5], ["done", 99]]);
+    expect([...output.stages]).toEqual([
+      ["configure", 12.5],
+      ["done", 99],
+    ]);
   });
 
   it("keeps the reason of a failure and the last lines, and no more", () => {
@@ -109,7 +144,8 @@ describe("the disk that a finishing boot leaves", () => {
       disk((head) => head.writeUInt32LE(0, 1060)),
       disk((head) => head.writeUInt8(9, 1036)),
     ];
-    for (const { path, sum } of bad) await expect(trimErofs(path, sum)).rejects.toMatchObject({ code: "image_build_failed" });
+    for (const { path, sum } of bad)
+      await expect(trimErofs(path, sum)).rejects.toMatchObject({ code: "image_build_failed" });
     const { path } = disk(() => undefined);
     await expect(trimErofs(path, sha256("other"))).rejects.toThrow(/what the guest wrote/);
   });

@@ -46,10 +46,26 @@ describe("the cpio writer", () => {
           for (const entry of given) await cpio.add(entry);
         });
         expect(
-          readCpio(bytes).map(({ path, mode, uid, gid, mtime, major, minor, data }) => ({ path, mode, uid, gid, mtime, major, minor, data: [...data] })),
+          readCpio(bytes).map(({ path, mode, uid, gid, mtime, major, minor, data }) => ({
+            path,
+            mode,
+            uid,
+            gid,
+            mtime,
+            major,
+            minor,
+            data: [...data],
+          })),
         ).toEqual(
           given.map(({ path, type, mode, uid, gid, mtime, major, minor, data }) => ({
-            path, mode: fileTypeBits[type] | mode, uid, gid, mtime, major, minor, data: [...data],
+            path,
+            mode: fileTypeBits[type] | mode,
+            uid,
+            gid,
+            mtime,
+            major,
+            minor,
+            data: [...data],
           })),
         );
       }),
@@ -57,7 +73,14 @@ describe("the cpio writer", () => {
   });
 
   it("gives two names of one file the same inode and the data to the last", async () => {
-    const common = { type: "file", mode: 0o755, uid: 0, gid: 0, mtime: 5, data: Buffer.from("body") } as const;
+    const common = {
+      type: "file",
+      mode: 0o755,
+      uid: 0,
+      gid: 0,
+      mtime: 5,
+      data: Buffer.from("body"),
+    } as const;
     const [first, second, other] = readCpio(
       await archive(async (cpio) => {
         await cpio.addLinked(["a", "b"], common);
@@ -73,7 +96,14 @@ describe("the cpio writer", () => {
   it("gives the same bytes for the same calls", async () => {
     const write = async (cpio: CpioWriter): Promise<void> => {
       await cpio.add({ path: "etc", type: "directory", mode: 0o755, uid: 0, gid: 0, mtime: 1 });
-      await cpio.addLinked(["etc/x", "etc/y"], { type: "file", mode: 0o4755, uid: 1, gid: 2, mtime: 3, data: Buffer.from("z") });
+      await cpio.addLinked(["etc/x", "etc/y"], {
+        type: "file",
+        mode: 0o4755,
+        uid: 1,
+        gid: 2,
+        mtime: 3,
+        data: Buffer.from("z"),
+      });
     };
     expect((await archive(write)).equals(await archive(write))).toBe(true);
   });
@@ -87,14 +117,44 @@ describe("the cpio writer", () => {
     if (spawnSync("cpio", ["--version"]).status !== 0) context.skip("the host has no cpio program");
     const bytes = await archive(async (cpio) => {
       await cpio.add({ path: "dev", type: "directory", mode: 0o755, uid: 0, gid: 0, mtime: 0 });
-      await cpio.add({ path: "dev/console", type: "char", mode: 0o600, uid: 0, gid: 0, mtime: 0, major: 5, minor: 1 });
-      await cpio.add({ path: "dev/stdin", type: "symlink", mode: 0o777, uid: 0, gid: 0, mtime: 0, data: Buffer.from("/proc/self/fd/0") });
-      await cpio.addLinked(["one", "two"], { type: "file", mode: 0o4755, uid: 0, gid: 42, mtime: 0, data: Buffer.from("12345") });
+      await cpio.add({
+        path: "dev/console",
+        type: "char",
+        mode: 0o600,
+        uid: 0,
+        gid: 0,
+        mtime: 0,
+        major: 5,
+        minor: 1,
+      });
+      await cpio.add({
+        path: "dev/stdin",
+        type: "symlink",
+        mode: 0o777,
+        uid: 0,
+        gid: 0,
+        mtime: 0,
+        data: Buffer.from("/proc/self/fd/0"),
+      });
+      await cpio.addLinked(["one", "two"], {
+        type: "file",
+        mode: 0o4755,
+        uid: 0,
+        gid: 42,
+        mtime: 0,
+        data: Buffer.from("12345"),
+      });
     });
     const listed = spawnSync("cpio", ["-itvn", "--quiet"], { input: bytes, encoding: "utf8" });
     expect(listed.status).toBe(0);
     const lines = listed.stdout.trim().split("\n");
-    expect(lines.map((line) => line.split(/\s+/)[0])).toEqual(["drwxr-xr-x", "crw-------", "lrwxrwxrwx", "-rwsr-xr-x", "-rwsr-xr-x"]);
+    expect(lines.map((line) => line.split(/\s+/)[0])).toEqual([
+      "drwxr-xr-x",
+      "crw-------",
+      "lrwxrwxrwx",
+      "-rwsr-xr-x",
+      "-rwsr-xr-x",
+    ]);
     expect(lines[1]).toMatch(/5, +1 .* dev\/console$/);
     expect(lines[2]).toMatch(/dev\/stdin -> \/proc\/self\/fd\/0$/);
     expect(lines[4]).toMatch(/^-rwsr-xr-x +2 0 +42 +5 /);

@@ -13,7 +13,9 @@ import { type CpioMember, readCpio } from "./support/cpio_reader.js";
 import { makeDeb, scratchFolder, type TinyDeb } from "./support/tiny_deb.js";
 
 const folder = scratchFolder();
-afterAll(() => { rmSync(folder, { recursive: true, force: true }); });
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
 
 async function members(deb: string): Promise<TarEntry[]> {
   const list: TarEntry[] = [];
@@ -38,7 +40,8 @@ const sample: TinyDeb = {
   fields: { "Multi-Arch": "same" },
   control: {
     conffiles: "/etc/sample.conf\n",
-    triggers: "# a comment\ninterest-noawait /usr/lib/sample\ninterest-await refresh-sample\nactivate ldconfig\n",
+    triggers:
+      "# a comment\ninterest-noawait /usr/lib/sample\ninterest-await refresh-sample\nactivate ldconfig\n",
     postinst: "#!/bin/sh\nexit 0\n",
   },
   files: {
@@ -98,12 +101,16 @@ describe("a Debian package", () => {
     expect(paths).toContain("target/usr/share/doc/sample/copyright");
     expect(paths).not.toContain("target/usr/share/doc/sample/changelog");
     expect(paths.filter((path) => path.includes("/man/"))).toEqual([]);
-    expect(dpkgConfiguration(pathRules)).toContain("path-exclude=/usr/share/doc/*\npath-include=/usr/share/doc/*/copyright\n");
+    expect(dpkgConfiguration(pathRules)).toContain(
+      "path-exclude=/usr/share/doc/*\npath-include=/usr/share/doc/*/copyright\n",
+    );
   });
 
   it("keeps setuid bits and joins hard links", async () => {
     const list = await tree([["sample", await members(deb)]]);
-    const pair = ["usr/bin/sample", "usr/bin/twin"].map((path) => list.find((member) => member.path === path));
+    const pair = ["usr/bin/sample", "usr/bin/twin"].map((path) =>
+      list.find((member) => member.path === path),
+    );
     expect(pair.map((member) => (member?.mode ?? 0) & 0o7777)).toEqual([0o4755, 0o4755]);
     expect(pair[0]?.inode).toBe(pair[1]?.inode);
     expect(pair.map((member) => member?.links)).toEqual([2, 2]);
@@ -111,7 +118,12 @@ describe("a Debian package", () => {
 
   it("puts every folder before what is in it, and only once", async () => {
     const other = makeDeb(folder, { name: "other", files: { "usr/bin/other": { data: "o" } } });
-    const paths = (await tree([["sample", await members(deb)], ["other", await members(other)]])).map((member) => member.path);
+    const paths = (
+      await tree([
+        ["sample", await members(deb)],
+        ["other", await members(other)],
+      ])
+    ).map((member) => member.path);
     expect(new Set(paths).size).toBe(paths.length);
     for (const path of paths) {
       const slash = path.lastIndexOf("/");
@@ -121,7 +133,10 @@ describe("a Debian package", () => {
   });
 
   it("makes the same bytes when it is built into a tree again", async () => {
-    const [once, twice] = [await tree([["sample", await members(deb)]]), await tree([["sample", await members(deb)]])];
+    const [once, twice] = [
+      await tree([["sample", await members(deb)]]),
+      await tree([["sample", await members(deb)]]),
+    ];
     expect(once).toEqual(twice);
   });
 });
@@ -135,16 +150,35 @@ describe("a tree of packages", () => {
   });
 
   it("refuses a file that two packages hold", async () => {
-    const make = (name: string): string => makeDeb(folder, { name, files: { "usr/share/both": { data: name } } });
+    const make = (name: string): string =>
+      makeDeb(folder, { name, files: { "usr/share/both": { data: name } } });
     const [one, two] = [await members(make("one")), await members(make("two"))];
-    await expect(tree([["one", one], ["two", two]])).rejects.toMatchObject({ code: "image_build_failed" });
+    await expect(
+      tree([
+        ["one", one],
+        ["two", two],
+      ]),
+    ).rejects.toMatchObject({ code: "image_build_failed" });
   });
 
   it("takes a locale by following its links", () => {
     const file = (name: string, data: string): TarEntry => ({
-      name, type: "file", mode: 0o644, uid: 0, gid: 0, mtime: 1, link: "", major: 0, minor: 0, data: Buffer.from(data),
+      name,
+      type: "file",
+      mode: 0o644,
+      uid: 0,
+      gid: 0,
+      mtime: 1,
+      link: "",
+      major: 0,
+      minor: 0,
+      data: Buffer.from(data),
     });
-    const link = (name: string, target: string): TarEntry => ({ ...file(name, ""), type: "symlink", link: target });
+    const link = (name: string, target: string): TarEntry => ({
+      ...file(name, ""),
+      type: "symlink",
+      link: target,
+    });
     const base = "./usr/lib/locale";
     const list = [
       { ...file(`${base}/xx/`, ""), type: "directory" as const },
@@ -181,24 +215,43 @@ describe("the tar reader", () => {
     block.write("ustar\0", 257);
     change(block);
     block.fill(" ", 148, 156);
-    block.write(`${block.reduce((sum, byte) => sum + byte, 0).toString(8).padStart(6, "0")}\0 `, 148);
+    block.write(
+      `${block
+        .reduce((sum, byte) => sum + byte, 0)
+        .toString(8)
+        .padStart(6, "0")}\0 `,
+      148,
+    );
     return block;
   };
 
   it("reads a plain header", async () => {
-    expect(await read(Buffer.concat([header(() => undefined), Buffer.alloc(1024)]))).toMatchObject([{ name: "name", mode: 0o644, type: "file" }]);
+    expect(await read(Buffer.concat([header(() => undefined), Buffer.alloc(1024)]))).toMatchObject([
+      { name: "name", mode: 0o644, type: "file" },
+    ]);
   });
 
   it("refuses archives that are cut off, altered, oversized or of unknown kind", async () => {
-    const sized = header((block) => { block.write("00000001000\0", 124); });
+    const sized = header((block) => {
+      block.write("00000001000\0", 124);
+    });
     const altered = header(() => undefined);
     altered[0] = 0x7a;
     const huge = header((block) => {
       block[124] = 0x80;
       block.writeBigUInt64BE(BigInt(maxMemberBytes + 1), 128);
     });
-    const kind = header((block) => { block.write("S", 156); });
-    for (const bad of [sized, Buffer.concat([sized, Buffer.alloc(100)]), altered, huge, kind, Buffer.alloc(100, 1)]) {
+    const kind = header((block) => {
+      block.write("S", 156);
+    });
+    for (const bad of [
+      sized,
+      Buffer.concat([sized, Buffer.alloc(100)]),
+      altered,
+      huge,
+      kind,
+      Buffer.alloc(100, 1),
+    ]) {
       await expect(read(bad)).rejects.toMatchObject({ code: "image_build_failed" });
     }
   });

@@ -27,13 +27,15 @@ export interface PrivateApt {
  * an old mirror), as lines of `apt-config dump`. Everything else of the host stays out.
  */
 export function transportSettings(dump: string): string[] {
-  const wanted = /^Acquire::(http|https|ftp|tor|socks|mirror|Retries|ForceIPv4|ForceIPv6|Check-Date|Check-Valid-Until|Max-ValidTime|By-Hash|Queue-Mode|Send-URI-Encoded)\b/i;
+  const wanted =
+    /^Acquire::(http|https|ftp|tor|socks|mirror|Retries|ForceIPv4|ForceIPv6|Check-Date|Check-Valid-Until|Max-ValidTime|By-Hash|Queue-Mode|Send-URI-Encoded)\b/i;
   return dump.split("\n").filter((line) => wanted.test(line) && line.endsWith(";"));
 }
 
 /** A value in apt.conf(5): quoted, and it cannot hold a quote. */
 function quoted(value: string): string {
-  if (/["\n]/.test(value)) throw new ShinkenError("bad_request", `a path or address may not hold a quote: ${value}`);
+  if (/["\n]/.test(value))
+    throw new ShinkenError("bad_request", `a path or address may not hold a quote: ${value}`);
   return `"${value}"`;
 }
 
@@ -55,7 +57,10 @@ export async function preparePrivateApt(
   }
   const keyring = at("etc", "keys.gpg");
   await writeFile(keyring, Buffer.concat(await Promise.all(keys.map((file) => readFile(file)))));
-  await writeFile(at("etc", "sources.list"), `deb [arch=${architecture} signed-by=${keyring}] ${mirror} ${suite} ${component}\n`);
+  await writeFile(
+    at("etc", "sources.list"),
+    `deb [arch=${architecture} signed-by=${keyring}] ${mirror} ${suite} ${component}\n`,
+  );
   await writeFile(at("etc", "status"), "");
   const dump = await run("apt-config", ["dump"]);
   const lines = [

@@ -13,12 +13,18 @@ const progressInterval = 250;
 
 /** Whether a package's file is there with the size and sum that the index states. */
 async function isGood(file: string, record: PackageRecord): Promise<boolean> {
-  const size = await stat(file).then((info) => info.size, () => -1);
+  const size = await stat(file).then(
+    (info) => info.size,
+    () => -1,
+  );
   return size === record.size && (await sha256OfFile(file)).sha256 === record.sha256;
 }
 
 /** Those of the packages whose file is missing or wrong; wrong ones are removed. */
-export async function missingPackages(archives: string, records: readonly PackageRecord[]): Promise<PackageRecord[]> {
+export async function missingPackages(
+  archives: string,
+  records: readonly PackageRecord[],
+): Promise<PackageRecord[]> {
   const missing: PackageRecord[] = [];
   for (const record of records) {
     const file = archivePath(archives, record);
@@ -31,7 +37,14 @@ export async function missingPackages(archives: string, records: readonly Packag
 
 async function bytesIn(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
-  const sizes = await Promise.all(names.map((name) => stat(join(folder, name)).then((info) => info.size, () => 0)));
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(join(folder, name)).then(
+        (info) => info.size,
+        () => 0,
+      ),
+    ),
+  );
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
@@ -69,7 +82,10 @@ export async function downloadPackages(
   const wrong = await missingPackages(apt.archives, missing);
   if (wrong.length > 0) {
     const names = wrong.map((record) => `${record.name} ${record.version}`).join(", ");
-    throw new ShinkenError("hash_mismatch", `these packages do not have the sum that the signed index states: ${names}`);
+    throw new ShinkenError(
+      "hash_mismatch",
+      `these packages do not have the sum that the signed index states: ${names}`,
+    );
   }
   onBytes(total, total, `${missing.length} packages fetched`);
 }

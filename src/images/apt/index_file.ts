@@ -31,7 +31,8 @@ export function parseRelease(text: string): Release {
   const sums = new Map<string, { size: number; sha256: string }>();
   for (const line of (fields.get("SHA256") ?? "").split("\n")) {
     const [sha256, size, path] = line.trim().split(/\s+/);
-    if (sha256 !== undefined && size !== undefined && path !== undefined) sums.set(path, { size: Number(size), sha256 });
+    if (sha256 !== undefined && size !== undefined && path !== undefined)
+      sums.set(path, { size: Number(size), sha256 });
   }
   return { date: date / 1000, codename: fields.get("Codename") ?? "", sums };
 }
@@ -47,7 +48,10 @@ function record(fields: Paragraph): PackageRecord {
   const sha256 = need("SHA256");
   const size = Number(need("Size"));
   if (!/^[0-9a-f]{64}$/.test(sha256) || !Number.isSafeInteger(size) || size <= 0) {
-    throw new ShinkenError("image_build_failed", `the package index has a malformed entry for ${need("Package")}`);
+    throw new ShinkenError(
+      "image_build_failed",
+      `the package index has a malformed entry for ${need("Package")}`,
+    );
   }
   return {
     name: need("Package"),
@@ -57,7 +61,9 @@ function record(fields: Paragraph): PackageRecord {
     size,
     sha256,
     essential: fields.get("Essential") === "yes",
-    depends: [fields.get("Pre-Depends"), fields.get("Depends")].filter((value) => value !== undefined).join(", "),
+    depends: [fields.get("Pre-Depends"), fields.get("Depends")]
+      .filter((value) => value !== undefined)
+      .join(", "),
   };
 }
 

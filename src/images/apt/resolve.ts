@@ -26,7 +26,9 @@ export async function fetchIndex(apt: PrivateApt): Promise<{ release: Release; i
   const update = await run("apt-get", ["update", "--error-on=any"], { env: apt.env });
   if (update.code !== 0) throw aptFailure("fetching the package lists", `${update.stdout}\n${update.stderr}`);
   const format = "$(FILENAME)|$(METAKEY)";
-  const listed = await run("apt-get", ["indextargets", "--format", format, "Created-By: Packages"], { env: apt.env });
+  const listed = await run("apt-get", ["indextargets", "--format", format, "Created-By: Packages"], {
+    env: apt.env,
+  });
   const [file = "", key = ""] = (listed.stdout.split("\n")[0] ?? "").split("|");
   const suffix = `_${component}_binary-${apt.architecture}_Packages`;
   if (!file.endsWith(suffix)) throw aptFailure("finding the package list", listed.stderr);
@@ -42,7 +44,10 @@ export async function readSignedIndex(
 ): Promise<{ release: Release; index: PackageIndex }> {
   const release = parseRelease(await verifySigned(releaseFile, keys));
   if (release.codename !== suite) {
-    throw new ShinkenError("image_build_failed", `the mirror serves ${release.codename} where ${suite} was asked for`);
+    throw new ShinkenError(
+      "image_build_failed",
+      `the mirror serves ${release.codename} where ${suite} was asked for`,
+    );
   }
   const sum = release.sums.get(key);
   if (sum === undefined) throw new ShinkenError("hash_mismatch", `the signed release does not list ${key}`);
@@ -57,7 +62,10 @@ export async function readSignedIndex(
  * Names and versions that apt would install on an empty system for these packages. Simulated, for `--print-uris` passes
  * over what is already in the archive folder.
  */
-async function closure(apt: PrivateApt, names: readonly string[]): Promise<{ name: string; version: string }[]> {
+async function closure(
+  apt: PrivateApt,
+  names: readonly string[],
+): Promise<{ name: string; version: string }[]> {
   const args = ["install", "--simulate", "--yes", "--no-install-recommends", "-qq", ...names];
   const result = await run("apt-get", args, { env: apt.env });
   if (result.code !== 0) throw aptFailure("resolving the packages", `${result.stdout}\n${result.stderr}`);
@@ -82,12 +90,14 @@ export async function resolvePackages(
 ): Promise<PackageSet> {
   const need = (name: string, version: string): PackageRecord => {
     const entry = index.find(name, version);
-    if (entry === undefined) throw new ShinkenError("image_build_failed", `the signed index has no ${name} ${version}`);
+    if (entry === undefined)
+      throw new ShinkenError("image_build_failed", `the signed index has no ${name} ${version}`);
     return entry;
   };
   const only = (name: string): PackageRecord => {
     const entry = index.versions(name).at(-1);
-    if (entry === undefined) throw new ShinkenError("image_build_failed", `the signed index has no package ${name}`);
+    if (entry === undefined)
+      throw new ShinkenError("image_build_failed", `the signed index has no package ${name}`);
     return entry;
   };
   const wanted = [...new Set([...index.essential, ...recipe.packages])].sort();
@@ -101,7 +111,9 @@ export async function resolvePackages(
   return {
     releaseDate: release.date,
     root: sorted(rootNames.map((entry) => need(entry.name, entry.version))),
-    tools: sorted(withTools.filter((entry) => !inRoot.has(entry.name)).map((entry) => need(entry.name, entry.version))),
+    tools: sorted(
+      withTools.filter((entry) => !inRoot.has(entry.name)).map((entry) => need(entry.name, entry.version)),
+    ),
     kernel: only(kernelName),
     locales: only("locales-all"),
   };

@@ -14,12 +14,24 @@ export async function verifySigned(file: string, keyrings: readonly string[]): P
   try {
     const output = join(folder, "signed");
     const keys = keyrings.flatMap((keyring) => ["--keyring", keyring]);
-    const result = await run("gpgv", ["--homedir", folder, "--status-fd", "1", ...keys, "--output", output, file]);
+    const result = await run("gpgv", [
+      "--homedir",
+      folder,
+      "--status-fd",
+      "1",
+      ...keys,
+      "--output",
+      output,
+      file,
+    ]);
     const status = (name: string): boolean => new RegExp(`^\\[GNUPG:\\] ${name}\\b`, "m").test(result.stdout);
     const isBad = ["BADSIG", "EXPSIG", "EXPKEYSIG", "REVKEYSIG", "BADARMOR"].some(status);
     if (isBad || !status("VALIDSIG") || !status("GOODSIG")) {
       const reason = result.stderr.trim().split("\n").slice(-3).join("; ");
-      throw new ShinkenError("signature_invalid", `${file}: no valid signature by the project's keys: ${reason}`);
+      throw new ShinkenError(
+        "signature_invalid",
+        `${file}: no valid signature by the project's keys: ${reason}`,
+      );
     }
     return await readFile(output, "utf8");
   } finally {

@@ -30,7 +30,10 @@ export class FinishingConsole {
 
   /** The last lines, for a message. */
   tail(): string {
-    return [...this.recent, this.partial].filter((line) => line !== "").slice(-12).join("\n");
+    return [...this.recent, this.partial]
+      .filter((line) => line !== "")
+      .slice(-12)
+      .join("\n");
   }
 
   private line(line: string): void {

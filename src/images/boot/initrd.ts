@@ -26,7 +26,13 @@ export async function buildInitrd(
   const order = modules.map((module) => `${module.name}.ko\n`).join("");
   await cpio.add({ ...owner, path: "modules/order", type: "file", mode: 0o644, data: Buffer.from(order) });
   for (const module of modules) {
-    await cpio.add({ ...owner, path: `modules/${module.name}.ko`, type: "file", mode: 0o644, data: module.data });
+    await cpio.add({
+      ...owner,
+      path: `modules/${module.name}.ko`,
+      type: "file",
+      mode: 0o644,
+      data: module.data,
+    });
   }
   await cpio.finish();
   return Buffer.concat(pieces);

@@ -16,7 +16,8 @@ const imageMagicOffset = 56;
 
 async function unpackModule(path: string, data: Buffer): Promise<Buffer> {
   if (path.endsWith(".ko")) return data;
-  if (!path.endsWith(".ko.xz")) throw new ShinkenError("image_build_failed", `${path}: unknown compression of a module`);
+  if (!path.endsWith(".ko.xz"))
+    throw new ShinkenError("image_build_failed", `${path}: unknown compression of a module`);
   const pieces: Buffer[] = [];
   for await (const piece of stream("xz", ["--decompress", "--stdout"], data)) pieces.push(piece);
   return Buffer.concat(pieces);
@@ -33,7 +34,8 @@ export async function readKernel(deb: string, wanted: readonly string[]): Promis
     if (entry.type !== "file") continue;
     if (/^\.\/boot\/vmlinu[xz]-/.test(entry.name)) image = Buffer.from(entry.data);
     // A copy, so that the chunk that the small member lies in can go.
-    else if (/\.ko(\.\w+)?$/.test(entry.name)) packed.set(moduleName(entry.name), { path: entry.name, data: Buffer.from(entry.data) });
+    else if (/\.ko(\.\w+)?$/.test(entry.name))
+      packed.set(moduleName(entry.name), { path: entry.name, data: Buffer.from(entry.data) });
   }
   if (image?.toString("latin1", imageMagicOffset, imageMagicOffset + 4) !== imageMagic) {
     throw new ShinkenError("image_build_failed", "the kernel package holds no flat RISC-V Image");
@@ -42,13 +44,17 @@ export async function readKernel(deb: string, wanted: readonly string[]): Promis
   const pending = [...wanted];
   for (let name = pending.shift(); name !== undefined; name = pending.shift()) {
     const found = packed.get(name);
-    if (found === undefined) throw new ShinkenError("image_build_failed", `the kernel package has no module ${name}`);
+    if (found === undefined)
+      throw new ShinkenError("image_build_failed", `the kernel package has no module ${name}`);
     if (modules.has(name)) continue;
     const module = stripSignature(await unpackModule(found.path, found.data));
     modules.set(name, module);
     pending.push(...moduleDepends(module));
   }
-  return { image, modules: loadOrder(wanted, modules).map((name) => ({ name, data: modules.get(name) ?? Buffer.alloc(0) })) };
+  return {
+    image,
+    modules: loadOrder(wanted, modules).map((name) => ({ name, data: modules.get(name) ?? Buffer.alloc(0) })),
+  };
 }
 
 /** Whether the host has what reading packages needs; rejects with `host_unsupported` where not. */

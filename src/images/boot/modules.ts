@@ -13,7 +13,8 @@ export function stripSignature(module: Buffer): Buffer {
   if (mark < signatureInfoBytes || !module.subarray(mark).equals(signatureMark)) return module;
   const length = module.readUInt32BE(mark - 4);
   const end = mark - signatureInfoBytes - length;
-  if (end <= 0) throw new ShinkenError("image_build_failed", "a kernel module's signature is longer than the module");
+  if (end <= 0)
+    throw new ShinkenError("image_build_failed", "a kernel module's signature is longer than the module");
   return module.subarray(0, end);
 }
 
@@ -23,7 +24,10 @@ export function moduleDepends(module: Buffer): string[] {
   if (at < 0) return [];
   const start = at + "\0depends=".length;
   const text = module.toString("latin1", start, module.indexOf(0, start));
-  return text.split(",").filter((name) => name !== "").map(moduleName);
+  return text
+    .split(",")
+    .filter((name) => name !== "")
+    .map(moduleName);
 }
 
 /** A module's name as the kernel has it: no folder, no ending, underscores. */
@@ -38,8 +42,10 @@ export function loadOrder(wanted: readonly string[], modules: ReadonlyMap<string
   const visit = (name: string): void => {
     if (order.includes(name)) return;
     const module = modules.get(name);
-    if (module === undefined) throw new ShinkenError("image_build_failed", `the kernel package has no module ${name}`);
-    if (visiting.has(name)) throw new ShinkenError("image_build_failed", `kernel modules depend on each other: ${name}`);
+    if (module === undefined)
+      throw new ShinkenError("image_build_failed", `the kernel package has no module ${name}`);
+    if (visiting.has(name))
+      throw new ShinkenError("image_build_failed", `kernel modules depend on each other: ${name}`);
     visiting.add(name);
     for (const dependency of moduleDepends(module)) visit(dependency);
     visiting.delete(name);

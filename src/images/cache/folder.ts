@@ -28,7 +28,8 @@ export function cacheLayout(cacheDir: string | undefined): CacheLayout {
   const environment = process.env["SHINKEN_CACHE"];
   const xdg = process.env["XDG_CACHE_HOME"];
   const base = xdg !== undefined && xdg.startsWith("/") ? xdg : join(homedir(), ".cache");
-  const chosen = cacheDir ?? (environment !== undefined && environment !== "" ? environment : join(base, "shinken"));
+  const chosen =
+    cacheDir ?? (environment !== undefined && environment !== "" ? environment : join(base, "shinken"));
   const folder = resolve(chosen);
   const images = join(folder, "images");
   return {
@@ -44,11 +45,15 @@ export function cacheLayout(cacheDir: string | undefined): CacheLayout {
 
 /** Makes the folders. Throws the file system's error. */
 export function makeLayout(layout: CacheLayout): void {
-  for (const path of [layout.debian, layout.roots, layout.byName, layout.tmp]) mkdirSync(path, { recursive: true });
+  for (const path of [layout.debian, layout.roots, layout.byName, layout.tmp])
+    mkdirSync(path, { recursive: true });
 }
 
 /** Gives `work` a folder of its own under tmp, which is gone afterwards unless `work` has moved it away. */
-export async function withWorkFolder<T>(layout: CacheLayout, work: (folder: string) => Promise<T>): Promise<T> {
+export async function withWorkFolder<T>(
+  layout: CacheLayout,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
   const folder = join(layout.tmp, `build-${process.pid}-${randomBytes(6).toString("hex")}`);
   mkdirSync(folder, { recursive: true });
   try {

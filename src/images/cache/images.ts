@@ -28,7 +28,9 @@ export function imageInfo(folder: string): ImageInfo {
 
 function digests(layout: CacheLayout): string[] {
   if (!existsSync(layout.images)) return [];
-  return readdirSync(layout.images).filter((name) => /^[0-9a-f]{64}$/.test(name)).sort();
+  return readdirSync(layout.images)
+    .filter((name) => /^[0-9a-f]{64}$/.test(name))
+    .sort();
 }
 
 /** Every finished image in the cache, sorted by digest. */
@@ -60,8 +62,12 @@ export function openImage(nameOrDigest: string, cacheDir?: string): ImageInfo {
     const [match, second] = digests(layout).filter((digest) => digest.startsWith(nameOrDigest));
     if (match !== undefined && second === undefined) return imageInfo(join(layout.images, match));
   }
-  const meant = nearest(nameOrDigest, names.map((entry) => entry.name));
+  const meant = nearest(
+    nameOrDigest,
+    names.map((entry) => entry.name),
+  );
   throw new ShinkenError("image_missing", `there is no image ${nameOrDigest} in ${layout.folder}`, {
-    suggestion: meant === undefined ? `build it: shinken image build ${nameOrDigest}` : `did you mean ${meant}?`,
+    suggestion:
+      meant === undefined ? `build it: shinken image build ${nameOrDigest}` : `did you mean ${meant}?`,
   });
 }

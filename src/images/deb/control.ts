@@ -34,6 +34,7 @@ export function* paragraphs(source: string): Generator<string, void, void> {
 /** Writes a paragraph back, fields in the order of the map. */
 export function formatParagraph(paragraph: Paragraph): string {
   let out = "";
-  for (const [name, value] of paragraph) out += value.startsWith("\n") ? `${name}:${value}\n` : `${name}: ${value}\n`;
+  for (const [name, value] of paragraph)
+    out += value.startsWith("\n") ? `${name}:${value}\n` : `${name}: ${value}\n`;
   return out;
 }

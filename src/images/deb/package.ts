@@ -29,5 +29,8 @@ export function readData(deb: string): AsyncGenerator<TarEntry, void, void> {
 /** The lines of a control file such as `conffiles`, without empty ones and comments. */
 export function controlLines(control: DebControl, name: string): string[] {
   const text = control.files.get(name)?.toString("utf8") ?? "";
-  return text.split("\n").map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"));
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
 }

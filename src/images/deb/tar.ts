@@ -24,7 +24,15 @@ const blockSize = 512;
 export const maxMemberBytes = 512 * 1024 * 1024;
 
 const types: Readonly<Record<string, TarType>> = {
-  "0": "file", "\0": "file", "7": "file", "1": "hardlink", "2": "symlink", "3": "char", "4": "block", "5": "directory", "6": "fifo",
+  "0": "file",
+  "\0": "file",
+  "7": "file",
+  "1": "hardlink",
+  "2": "symlink",
+  "3": "char",
+  "4": "block",
+  "5": "directory",
+  "6": "fifo",
 };
 
 /** Hands out exact byte counts from a stream of chunks. */
@@ -48,7 +56,10 @@ class ByteReader {
       this.pending.push(next.value);
       this.available += next.value.length;
     }
-    const all = this.pending.length === 1 && this.pending[0] !== undefined ? this.pending[0] : Buffer.concat(this.pending);
+    const all =
+      this.pending.length === 1 && this.pending[0] !== undefined
+        ? this.pending[0]
+        : Buffer.concat(this.pending);
     const rest = all.subarray(count);
     this.pending = rest.length > 0 ? [rest] : [];
     this.available = rest.length;

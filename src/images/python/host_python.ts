@@ -46,7 +46,8 @@ export async function fetchHostPython(
   interpreter: PackageRecord,
 ): Promise<HostPython> {
   const host = hosts[process.arch];
-  if (host === undefined) throw new ShinkenError("host_unsupported", `no Python for a host of kind ${process.arch}`);
+  if (host === undefined)
+    throw new ShinkenError("host_unsupported", `no Python for a host of kind ${process.arch}`);
   const apt = await preparePrivateApt(folder, mirror, keys, host.architecture);
   const { index } = await fetchIndex(apt);
   const names = ["libc6", "zlib1g", "libexpat1", `lib${interpreter.name}`, interpreter.name];
@@ -57,7 +58,10 @@ export async function fetchHostPython(
   });
   const version = records.at(-1)?.version ?? "";
   if (sourceVersion(version) !== sourceVersion(interpreter.version)) {
-    throw new ShinkenError("image_build_failed", `the host's Python would be ${version}, the image's is ${interpreter.version}`);
+    throw new ShinkenError(
+      "image_build_failed",
+      `the host's Python would be ${version}, the image's is ${interpreter.version}`,
+    );
   }
   await downloadPackages(apt, records, () => undefined);
   return {
@@ -78,10 +82,12 @@ export async function compileOnHost(
   mtime: number,
 ): Promise<TarEntry[]> {
   const [tools, tree] = [join(folder, "python"), join(folder, "modules-tree")];
-  for (const path of [tools, join(tree, "usr/lib"), join(tree, "usr/share")]) mkdirSync(path, { recursive: true });
+  for (const path of [tools, join(tree, "usr/lib"), join(tree, "usr/share")])
+    mkdirSync(path, { recursive: true });
   for (const deb of python.debs) {
     const unpacked = await run("dpkg-deb", ["--extract", deb, tools]);
-    if (unpacked.code !== 0) throw new ShinkenError("image_build_failed", `dpkg-deb: ${unpacked.stderr.trim()}`);
+    if (unpacked.code !== 0)
+      throw new ShinkenError("image_build_failed", `dpkg-deb: ${unpacked.stderr.trim()}`);
   }
   for (const source of sources) {
     const file = join(tree, source.path);
@@ -96,12 +102,24 @@ export async function compileOnHost(
   ];
   const env = { PYTHONHASHSEED: "0", PYTHONHOME: join(tools, "usr"), LC_ALL: "C.UTF-8" };
   const result = await run(join(libraries, python.host.loader), args, { env });
-  if (result.code !== 0) throw new ShinkenError("image_build_failed", `byte-compiling on the host: ${result.stderr.trim().slice(-500)}`);
+  if (result.code !== 0)
+    throw new ShinkenError(
+      "image_build_failed",
+      `byte-compiling on the host: ${result.stderr.trim().slice(-500)}`,
+    );
   return readdirSync(tree, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".pyc"))
     .sort()
     .map((path) => ({
-      name: `./${path}`, type: "file", mode: 0o644, uid: 0, gid: 0, mtime, link: "", major: 0, minor: 0,
+      name: `./${path}`,
+      type: "file",
+      mode: 0o644,
+      uid: 0,
+      gid: 0,
+      mtime,
+      link: "",
+      major: 0,
+      minor: 0,
       data: readFileSync(join(tree, path)),
     }));
 }

@@ -24,7 +24,8 @@ export class PythonSources {
       const path = canonicalPath(entry.name);
       if (!libraries.test(path) && !configuration.test(path)) continue;
       if (entry.type === "file") this.files.set(path, entry);
-      if (entry.type === "symlink") this.links.set(path, canonicalPath(posix.resolve(`/${posix.dirname(path)}`, entry.link)));
+      if (entry.type === "symlink")
+        this.links.set(path, canonicalPath(posix.resolve(`/${posix.dirname(path)}`, entry.link)));
     }
   }
 
@@ -33,7 +34,8 @@ export class PythonSources {
     const sources: PythonSource[] = [];
     for (const path of [...this.files.keys(), ...this.links.keys()].sort()) {
       const entry = this.files.get(path) ?? this.files.get(this.links.get(path) ?? "");
-      if (entry !== undefined && libraries.test(path)) sources.push({ path, data: entry.data, mtime: entry.mtime });
+      if (entry !== undefined && libraries.test(path))
+        sources.push({ path, data: entry.data, mtime: entry.mtime });
     }
     return sources;
   }

@@ -18,14 +18,31 @@ const daySeconds = 86_400;
 
 function entry(record: PackageRecord): ManifestPackage {
   const { name, version, sha256: sum, size, filename } = record;
-  return { name, version, architecture: record.architecture === "all" ? "all" : "riscv64", sha256: sum, size, filename };
+  return {
+    name,
+    version,
+    architecture: record.architecture === "all" ? "all" : "riscv64",
+    sha256: sum,
+    size,
+    filename,
+  };
 }
 
 /** The key under which a root is cached: everything that its bytes depend on. */
 export function rootKey(recipe: ImageRecipe, packages: FetchedPackages["set"]): string {
-  const list = (records: readonly PackageRecord[]): string[] => records.map((record) => `${record.name} ${record.version} ${record.sha256}`);
+  const list = (records: readonly PackageRecord[]): string[] =>
+    records.map((record) => `${record.name} ${record.version} ${record.sha256}`);
   const { root, tools, kernel, locales, releaseDate } = packages;
-  return sha256(JSON.stringify([recipe.name, recipeVersion, releaseDate, list(root), list(tools), list([kernel, locales])]));
+  return sha256(
+    JSON.stringify([
+      recipe.name,
+      recipeVersion,
+      releaseDate,
+      list(root),
+      list(tools),
+      list([kernel, locales]),
+    ]),
+  );
 }
 
 /**
@@ -57,7 +74,11 @@ export async function buildRoot(
   const modules = kernelRead.then((parts) => parts.modules);
   // Awaited below; an earlier failure of the tree must not leave them unhandled.
   modules.catch(() => undefined);
-  const paths = { kernel: join(folder, "kernel"), finish: join(folder, "finish.cpio"), root: join(folder, "root.erofs") };
+  const paths = {
+    kernel: join(folder, "kernel"),
+    finish: join(folder, "finish.cpio"),
+    root: join(folder, "root.erofs"),
+  };
   const writer = await BatchWriter.create(paths.finish);
   try {
     await writeFinishingRoot(
@@ -69,7 +90,8 @@ export async function buildRoot(
         epoch,
         uuid: uuidOf(key),
         onPackage: passed,
-        compile: python === null ? null : (sources) => compileOnHost(join(folder, "python"), python, sources, epoch),
+        compile:
+          python === null ? null : (sources) => compileOnHost(join(folder, "python"), python, sources, epoch),
       },
       (piece) => writer.write(piece),
     );
@@ -81,7 +103,8 @@ export async function buildRoot(
   const kernel = await kernelRead;
   writeFileSync(paths.kernel, kernel.image);
   mkdirSync(join(folder, "modules"));
-  for (const module of kernel.modules) writeFileSync(join(folder, "modules", `${module.name}.ko`), module.data);
+  for (const module of kernel.modules)
+    writeFileSync(join(folder, "modules", `${module.name}.ko`), module.data);
 
   const rootBytes = await finish(paths, recipe, set.root.length, runBoot, report);
   const record: RootRecord = {
@@ -119,19 +142,29 @@ async function finish(
   } finally {
     await disk.close();
   }
-  const output = new FinishingConsole((text, done) => { report({ stage: "boot", done, total: packageCount, text }); });
+  const output = new FinishingConsole((text, done) => {
+    report({ stage: "boot", done, total: packageCount, text });
+  });
   const initrdBytes = (await stat(paths.finish)).size;
-  report({ stage: "boot", done: 0, total: packageCount, text: `finishing boot, initial root of ${Math.round(initrdBytes / 1e6)} MB` });
+  report({
+    stage: "boot",
+    done: 0,
+    total: packageCount,
+    text: `finishing boot, initial root of ${Math.round(initrdBytes / 1e6)} MB`,
+  });
   const outcome = await runBoot({
     kernel: paths.kernel,
     initrd: paths.finish,
     append: appendFinish,
     memoryMiB: recipe.finishMemoryMiB,
     disk: { path: paths.root, sizeBytes, writable: true },
-    onConsole: (text) => { output.write(text); },
+    onConsole: (text) => {
+      output.write(text);
+    },
   });
   if (!outcome.ok || output.failure !== undefined || output.headSha256 === undefined) {
-    const reason = output.failure ?? (outcome.ok ? "the machine stopped before it had finished" : outcome.reason);
+    const reason =
+      output.failure ?? (outcome.ok ? "the machine stopped before it had finished" : outcome.reason);
     throw new ShinkenError("image_build_failed", `the finishing boot failed: ${reason}\n${output.tail()}`);
   }
   return trimErofs(paths.root, output.headSha256);

@@ -4,7 +4,14 @@
  * hexadecimal digits), the name with a final NUL, padding to 4, the data, padding to 4. The last member is TRAILER!!!.
  */
 
-export const fileTypeBits = { fifo: 0o010000, char: 0o020000, directory: 0o040000, block: 0o060000, file: 0o100000, symlink: 0o120000 } as const;
+export const fileTypeBits = {
+  fifo: 0o010000,
+  char: 0o020000,
+  directory: 0o040000,
+  block: 0o060000,
+  file: 0o100000,
+  symlink: 0o120000,
+} as const;
 export type CpioType = keyof typeof fileTypeBits;
 
 export interface CpioEntry {
@@ -58,12 +65,23 @@ export class CpioWriter {
     this.inode += 1;
     for (const [index, path] of paths.entries()) {
       const isLast = index === paths.length - 1;
-      await this.member({ ...entry, path }, this.inode, paths.length, isLast ? (entry.data ?? new Uint8Array()) : new Uint8Array());
+      await this.member(
+        { ...entry, path },
+        this.inode,
+        paths.length,
+        isLast ? (entry.data ?? new Uint8Array()) : new Uint8Array(),
+      );
     }
   }
 
   async finish(): Promise<void> {
-    await this.member({ path: trailer, type: "file", mode: 0, uid: 0, gid: 0, mtime: 0 }, 0, 1, new Uint8Array(), 0);
+    await this.member(
+      { path: trailer, type: "file", mode: 0, uid: 0, gid: 0, mtime: 0 },
+      0,
+      1,
+      new Uint8Array(),
+      0,
+    );
   }
 
   private async member(
@@ -75,12 +93,24 @@ export class CpioWriter {
   ): Promise<void> {
     const name = Buffer.from(`${entry.path}\0`, "utf8");
     const fields = [
-      inode, mode, entry.uid, entry.gid, links, entry.mtime, data.length,
-      0, 0, entry.major ?? 0, entry.minor ?? 0, name.length, 0,
+      inode,
+      mode,
+      entry.uid,
+      entry.gid,
+      links,
+      entry.mtime,
+      data.length,
+      0,
+      0,
+      entry.major ?? 0,
+      entry.minor ?? 0,
+      name.length,
+      0,
     ];
     let header = "070701";
     for (const field of fields) {
-      if (!Number.isInteger(field) || field < 0 || field > maxField) throw new RangeError(`cpio: ${entry.path}: field out of range`);
+      if (!Number.isInteger(field) || field < 0 || field > maxField)
+        throw new RangeError(`cpio: ${entry.path}: field out of range`);
       header += field.toString(16).padStart(8, "0");
     }
     const head = Buffer.concat([Buffer.from(header, "latin1"), name]);

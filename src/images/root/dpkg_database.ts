@@ -31,11 +31,14 @@ export class DpkgDatabase {
     const architecture = control.fields.get("Architecture") ?? "";
     const isShared = control.fields.get("Multi-Arch") === "same";
     const base = isShared ? `${name}:${architecture}` : name;
-    const content = new Map(entries.filter((entry) => entry.type === "file").map((entry) => [listedPath(entry.name), entry.data]));
+    const content = new Map(
+      entries.filter((entry) => entry.type === "file").map((entry) => [listedPath(entry.name), entry.data]),
+    );
 
     this.put(`info/${base}.list`, entries.map((entry) => `${listedPath(entry.name)}\n`).join(""));
     for (const [file, data] of control.files) {
-      if (file !== "control") this.files.set(`info/${base}.${file}`, { data, mode: scripts.has(file) ? 0o755 : 0o644 });
+      if (file !== "control")
+        this.files.set(`info/${base}.${file}`, { data, mode: scripts.has(file) ? 0o755 : 0o644 });
     }
     if (!control.files.has("md5sums")) {
       const sums = [...content].map(([path, data]) => `${md5(data)}  ${path.slice(1)}\n`);

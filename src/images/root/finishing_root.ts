@@ -14,7 +14,15 @@ import { dpkgConfiguration, pathFilter } from "./path_rules.js";
 import { TreeWriter } from "./tree.js";
 
 /** Names under which the do-nothing shim stands in PATH during the finishing boot. */
-const idle = ["ldconfig", "py3compile", "deb-systemd-helper", "deb-systemd-invoke", "systemctl", "update-rc.d", "invoke-rc.d"];
+const idle = [
+  "ldconfig",
+  "py3compile",
+  "deb-systemd-helper",
+  "deb-systemd-invoke",
+  "systemctl",
+  "update-rc.d",
+  "invoke-rc.d",
+];
 const shims = ["dpkg", "update-ca-certificates"];
 
 export interface FinishingRoot {
@@ -60,11 +68,24 @@ export async function writeFinishingRoot(parts: FinishingRoot, sink: ByteSink): 
   const outer = new TreeWriter(cpio, { prefix: "", excluded: () => false, mtime: parts.epoch });
   await outer.addFolder("");
   for (const path of ["dev", "proc", "sys", "bin", "modules", "tools"]) await outer.addFolder(path);
-  await cpio.add({ path: "dev/console", type: "char", mode: 0o600, uid: 0, gid: 0, mtime: parts.epoch, major: 5, minor: 1 });
+  await cpio.add({
+    path: "dev/console",
+    type: "char",
+    mode: 0o600,
+    uid: 0,
+    gid: 0,
+    mtime: parts.epoch,
+    major: 5,
+    minor: 1,
+  });
   await outer.addFile("init", await readFile(asset("guest", "init.sh")), 0o755);
   await outer.addFile("finish.conf", `EPOCH=${parts.epoch}\nUUID=${parts.uuid}\n`);
 
-  const tools = new TreeWriter(cpio, { prefix: "tools", excluded: pathFilter(pathRules), mtime: parts.epoch });
+  const tools = new TreeWriter(cpio, {
+    prefix: "tools",
+    excluded: pathFilter(pathRules),
+    mtime: parts.epoch,
+  });
   for await (const { record, entries } of inOrderAhead(parts.tools, readAhead, unpack)) {
     await tools.addPackage(record.name, entries);
     const busybox = entries.find((entry) => entry.name === "./usr/bin/busybox" && entry.type === "file");
@@ -77,7 +98,11 @@ export async function writeFinishingRoot(parts: FinishingRoot, sink: ByteSink): 
 }
 
 async function writeTarget(cpio: CpioWriter, parts: FinishingRoot): Promise<void> {
-  const target = new TreeWriter(cpio, { prefix: "target", excluded: pathFilter(pathRules), mtime: parts.epoch });
+  const target = new TreeWriter(cpio, {
+    prefix: "target",
+    excluded: pathFilter(pathRules),
+    mtime: parts.epoch,
+  });
   const database = new DpkgDatabase();
   const python = new PythonSources();
   // base-files first: it says how the top folders look, and holds the links of merged /usr.
@@ -90,7 +115,8 @@ async function writeTarget(cpio: CpioWriter, parts: FinishingRoot): Promise<void
     parts.onPackage?.(record.name, record.size);
   }
   await target.addPackage("locales-all", pickLocales(await members(parts.locales.deb), parts.locales.names));
-  for (const [path, file] of database.finish(architecture)) await target.addFile(`var/lib/dpkg/${path}`, file.data, file.mode);
+  for (const [path, file] of database.finish(architecture))
+    await target.addFile(`var/lib/dpkg/${path}`, file.data, file.mode);
   if (parts.compile !== null) await target.addPackage("byte code", await parts.compile(python.list()));
   await target.addFile("etc/dpkg/dpkg.cfg.d/shinken", dpkgConfiguration(pathRules));
   await target.addFile("usr/sbin/policy-rc.d", await readFile(asset("guest", "policy-rc.d")), 0o755);
@@ -100,7 +126,8 @@ async function writeTarget(cpio: CpioWriter, parts: FinishingRoot): Promise<void
   await target.addFile(`${work}/compile_all.py`, await readFile(asset("guest", "compile_all.py")));
   const nothing = await readFile(asset("guest", "shims", "nothing"));
   for (const name of idle) await target.addFile(`${work}/shims/${name}`, nothing, 0o755);
-  for (const name of shims) await target.addFile(`${work}/shims/${name}`, await readFile(asset("guest", "shims", name)), 0o755);
+  for (const name of shims)
+    await target.addFile(`${work}/shims/${name}`, await readFile(asset("guest", "shims", name)), 0o755);
 }
 
 /** A UUID (version 8: the maker's own) made of a digest, so that the same packages give the same file system. */

@@ -9,11 +9,14 @@ const folder = "usr/lib/locale";
  * its end, which stands in the folder of some other locale.
  */
 export function pickLocales(entries: readonly TarEntry[], locales: readonly string[]): TarEntry[] {
-  const byPath = new Map(entries.map((entry) => [posix.normalize(`/${entry.name}`).slice(1).replace(/\/$/, ""), entry]));
+  const byPath = new Map(
+    entries.map((entry) => [posix.normalize(`/${entry.name}`).slice(1).replace(/\/$/, ""), entry]),
+  );
   const picked: TarEntry[] = [];
   for (const locale of locales) {
     const root = `${folder}/${locale}`;
-    if (!byPath.has(root)) throw new ShinkenError("image_build_failed", `locales-all holds no locale ${locale}`);
+    if (!byPath.has(root))
+      throw new ShinkenError("image_build_failed", `locales-all holds no locale ${locale}`);
     for (const [path, entry] of byPath) {
       if (path !== root && !path.startsWith(`${root}/`)) continue;
       picked.push(entry.type === "directory" ? entry : { ...resolve(byPath, path), name: entry.name });

@@ -121,12 +121,17 @@ export class TreeWriter {
 
   private async emit(paths: readonly string[], entry: TarEntry): Promise<void> {
     const type = entry.type === "hardlink" ? "file" : entry.type;
-    const data = type === "symlink" ? Buffer.from(entry.link, "utf8") : type === "file" ? entry.data : undefined;
+    const data =
+      type === "symlink" ? Buffer.from(entry.link, "utf8") : type === "file" ? entry.data : undefined;
     const common = { ...attributes(entry), type, data };
     const [first] = paths;
     if (first === undefined) return;
     if (paths.length === 1) await this.cpio.add({ ...common, path: this.name(first) });
-    else await this.cpio.addLinked(paths.map((path) => this.name(path)), common);
+    else
+      await this.cpio.addLinked(
+        paths.map((path) => this.name(path)),
+        common,
+      );
   }
 }
 

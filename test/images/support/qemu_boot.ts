@@ -6,14 +6,37 @@ export function qemuBoot(options: { counted?: boolean } = {}): FinishingBoot {
   return (boot) =>
     new Promise((resolve) => {
       const args = [
-        ...["-M", "virt", "-m", String(boot.memoryMiB), "-display", "none", "-monitor", "none", "-serial", "stdio", "-no-reboot"],
+        ...[
+          "-M",
+          "virt",
+          "-m",
+          String(boot.memoryMiB),
+          "-display",
+          "none",
+          "-monitor",
+          "none",
+          "-serial",
+          "stdio",
+          "-no-reboot",
+        ],
         ...["-kernel", boot.kernel, "-initrd", boot.initrd, "-append", boot.append],
-        ...["-drive", `file=${boot.disk.path},format=raw,if=none,id=disk,cache=unsafe`, "-device", "virtio-blk-device,drive=disk"],
+        ...[
+          "-drive",
+          `file=${boot.disk.path},format=raw,if=none,id=disk,cache=unsafe`,
+          "-device",
+          "virtio-blk-device,drive=disk",
+        ],
         ...(options.counted === true ? ["-icount", "shift=0,sleep=off"] : []),
       ];
       const child = spawn("qemu-system-riscv64", args, { stdio: ["ignore", "pipe", "inherit"] });
-      child.stdout.on("data", (chunk: Buffer) => { boot.onConsole(chunk.toString("utf8")); });
-      child.on("error", (error) => { resolve({ ok: false, reason: error.message }); });
-      child.on("close", (code) => { resolve({ ok: code === 0, reason: `QEMU ended with ${String(code)}` }); });
+      child.stdout.on("data", (chunk: Buffer) => {
+        boot.onConsole(chunk.toString("utf8"));
+      });
+      child.on("error", (error) => {
+        resolve({ ok: false, reason: error.message });
+      });
+      child.on("close", (code) => {
+        resolve({ ok: code === 0, reason: `QEMU ended with ${String(code)}` });
+      });
     });
 }

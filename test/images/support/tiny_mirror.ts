@@ -34,13 +34,25 @@ image.write("RSC\x05", 56, "latin1");
 /** The packages that a tiny image needs; `version` is that of `extra`. */
 export function tinyPackages(version = "1.0-1"): TinyDeb[] {
   return [
-    { name: "base-files", fields: { Essential: "yes" }, files: { "usr/lib/os-release": { data: "ID=tiny\n" } }, symlinks: { lib: "usr/lib" } },
-    { name: "extra", fields: { Version: version, Depends: "libextra" }, files: { "usr/bin/extra": { data: `version ${version}`, mode: 0o755 } } },
+    {
+      name: "base-files",
+      fields: { Essential: "yes" },
+      files: { "usr/lib/os-release": { data: "ID=tiny\n" } },
+      symlinks: { lib: "usr/lib" },
+    },
+    {
+      name: "extra",
+      fields: { Version: version, Depends: "libextra" },
+      files: { "usr/bin/extra": { data: `version ${version}`, mode: 0o755 } },
+    },
     { name: "libextra", files: { "usr/lib/libextra.so": { data: "elf" } } },
     { name: "linux-image-riscv64", fields: { Depends: "linux-image-9-riscv64 (= 1.0-1)" } },
     {
       name: "linux-image-9-riscv64",
-      files: { "boot/vmlinux-9": { data: image.toString("latin1") }, "usr/lib/modules/9/kernel/one.ko": { data: "\0depends=\0" } },
+      files: {
+        "boot/vmlinux-9": { data: image.toString("latin1") },
+        "usr/lib/modules/9/kernel/one.ko": { data: "\0depends=\0" },
+      },
     },
     { name: "erofs-utils", files: { "usr/bin/mkfs.erofs": { data: "mkfs" } } },
     { name: "busybox-static", files: { "usr/bin/busybox": { data: "busybox" } } },
@@ -87,7 +99,10 @@ export class TinyMirror {
   }
 
   private gpg(args: string[], input?: string): Buffer {
-    return execFileSync("gpg", ["--homedir", this.home, "--batch", "--quiet", ...args], { input, stdio: ["pipe", "pipe", "ignore"] });
+    return execFileSync("gpg", ["--homedir", this.home, "--batch", "--quiet", ...args], {
+      input,
+      stdio: ["pipe", "pipe", "ignore"],
+    });
   }
 
   /** Serves these packages, as a new signed release of the given date. */
@@ -139,7 +154,9 @@ export function fakeBoot(seen: { initrd: Buffer[] } = { initrd: [] }): Finishing
     disk.writeUInt32LE(3, 1060);
     disk.write(sha256(initrd), 8192);
     writeFileSync(boot.disk.path, disk);
-    boot.onConsole(`@finish stage boot @0.5\nSetting up extra (1.0-1) ...\n@finish done ${sha256(disk.subarray(0, 4096))} @1.0\n`);
+    boot.onConsole(
+      `@finish stage boot @0.5\nSetting up extra (1.0-1) ...\n@finish done ${sha256(disk.subarray(0, 4096))} @1.0\n`,
+    );
     return Promise.resolve({ ok: true, reason: "power-off" });
   };
 }
