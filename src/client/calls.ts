@@ -14,6 +14,8 @@ export interface PendingCall {
   call: Call;
   resolve: (result: Record<string, unknown>) => void;
   reject: (error: ShinkenError) => void;
+  /** Which message of the present connection it was, counted from 1; 0 before it is sent. */
+  frame: number;
   /** It has been sent on an earlier connection; the server may be working on it still. */
   resent: boolean;
 }
@@ -42,19 +44,21 @@ export class Calls {
   }
 
   add(call: Call, resolve: PendingCall["resolve"], reject: PendingCall["reject"]): PendingCall {
-    const entry: PendingCall = { id: ++this.lastId, call, resolve, reject, resent: false };
+    const entry: PendingCall = { id: ++this.lastId, call, resolve, reject, frame: 0, resent: false };
     this.pending.set(entry.id, entry);
     return entry;
   }
 
   /** Settles the call that a reply answers; returns it if it should be sent again instead. */
   settle(reply: Reply): PendingCall | undefined {
-    if (reply.id === null) return undefined;
-    const entry = this.pending.get(reply.id);
+    const entry =
+      reply.id === null
+        ? [...this.pending.values()].find(({ frame }) => frame === reply.frame)
+        : this.pending.get(reply.id);
     if (entry === undefined) return undefined;
     // The first copy is still at work there: its connection is gone, so only asking again brings the outcome.
     if (!reply.ok && reply.error.code === "session_busy" && entry.resent) return entry;
-    this.pending.delete(reply.id);
+    this.pending.delete(entry.id);
     if (reply.ok) entry.resolve(reply.result as Record<string, unknown>);
     else entry.reject(asError(reply.error));
     return undefined;
@@ -63,6 +67,7 @@ export class Calls {
   /** Rejects those that cannot be repeated; the others wait for another connection. */
   afterLoss(error: ShinkenError): void {
     for (const entry of [...this.pending.values()]) {
+      entry.frame = 0;
       if (repeatable.has(entry.call.op)) entry.resent = true;
       else this.fail(entry, error);
     }

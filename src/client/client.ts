@@ -3,6 +3,7 @@
  * within the sessions' grace time, attaches them with their tokens and sends again what can be repeated; a step is
  * never done twice, because its number stays the same.
  */
+import { Buffer } from "node:buffer";
 import { ShinkenError } from "../errors/index.js";
 import {
   type AttachResult,
@@ -72,6 +73,7 @@ export class ShinkenClient {
   private readonly calls = new Calls();
   private readonly sessions = new Map<string, RemoteSession>();
   private socket: ClientSocket | undefined;
+  private framesSent = 0;
   /** Sessions are attached on the present connection, so requests may be sent. */
   private ready = false;
   private recovering = false;
@@ -176,17 +178,33 @@ export class ShinkenClient {
 
   private send(entry: PendingCall): void {
     try {
-      this.socket?.send(encodeMessage({ id: entry.id, ...entry.call }, this.encoding));
+      const message = encodeMessage({ id: entry.id, ...entry.call }, this.encoding);
+      this.assertSize(message);
+      entry.frame = ++this.framesSent;
+      this.socket?.send(message);
     } catch (cause) {
-      const message = cause instanceof Error ? cause.message : String(cause);
-      this.calls.fail(
-        entry,
-        new ShinkenError("bad_request", `the request cannot be encoded: ${message}`, { cause }),
-      );
+      if (cause instanceof ShinkenError && cause.code === "too_large") this.calls.fail(entry, cause);
+      else {
+        const message = cause instanceof Error ? cause.message : String(cause);
+        this.calls.fail(
+          entry,
+          new ShinkenError("bad_request", `the request cannot be encoded: ${message}`, { cause }),
+        );
+      }
+    }
+  }
+
+  /** Far above its limit the server's transport cuts the connection; sending again would only cut the next one. */
+  private assertSize(message: string | Uint8Array): void {
+    const limit = this.helloResult?.limits.message_bytes;
+    const bytes = typeof message === "string" ? Buffer.byteLength(message) : message.length;
+    if (limit !== undefined && bytes > limit) {
+      throw new ShinkenError("too_large", `the request has ${bytes} bytes; the server's limit is ${limit}`);
     }
   }
 
   private openSocket(): Promise<ClientSocket> {
+    this.framesSent = 0;
     return openSocket(
       this.url,
       {

@@ -33,6 +33,8 @@ export class Connection implements SocketHandler, Holder {
   private readonly outbox: Outbox;
   /** Of the latest request; events are sent in it. */
   private encoding: Encoding = "msgpack";
+  /** Messages received. */
+  private frames = 0;
   private outstandingCount = 0;
   readonly held = new Set<ServerSession>();
   /** Sessions that are being made for this connection. */
@@ -61,6 +63,7 @@ export class Connection implements SocketHandler, Holder {
   message(bytes: Uint8Array, binary: boolean): void {
     const encoding: Encoding = binary ? "msgpack" : "json";
     this.encoding = encoding;
+    this.frames++;
     let id: number | null = null;
     try {
       const message = decodeMessage(bytes, encoding, this.context.limits.wire);
@@ -149,7 +152,11 @@ export class Connection implements SocketHandler, Holder {
     const known = error instanceof ShinkenError ? error : this.unexpected(error);
     this.context.metrics.error(known.code);
     if (isInfrastructure(known)) this.context.metrics.infraFailure(known.code);
-    this.send({ id, ok: false, error: bounded(known.toJSON()) }, encoding);
+    const reply = bounded(known.toJSON());
+    this.send(
+      id === null ? { id, frame: this.frames, ok: false, error: reply } : { id, ok: false, error: reply },
+      encoding,
+    );
   }
 
   private unexpected(error: unknown): ShinkenError {

@@ -26,10 +26,14 @@ export interface WireError {
   retry: boolean;
 }
 
-/** Answer to the request of the same id. `id` is null where the request's own could not be read. */
+/**
+ * Answer to the request of the same id. `id` is null where the request's own could not be read; `frame` then says which
+ * message of the connection it answers, counted from 1.
+ */
 export type Reply =
-  | { id: number | null; ok: true; result: object }
-  | { id: number | null; ok: false; error: WireError };
+  | { id: number; ok: true; result: object }
+  | { id: number; ok: false; error: WireError }
+  | { id: null; frame: number; ok: false; error: WireError };
 
 /** Limits in force, told by `hello`. */
 export interface HelloLimits {

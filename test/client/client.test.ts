@@ -70,6 +70,36 @@ describe("the client", () => {
     });
   });
 
+  it.each(["msgpack", "json"] as const)(
+    "rejects the right request where the server cannot read its id, over %s",
+    async (encoding) => {
+      const made = await client(await start({ limits: { wire: { maxDepth: 8 } } }), { encoding });
+      const session = await made.create({ environment: "echo" });
+      await session.reset();
+      let deep: unknown = 1;
+      for (let i = 0; i < 20; i++) deep = [deep];
+      const fine = made.list();
+      await expect(session.step([{ type: "echo", deep }])).rejects.toMatchObject({ code: "too_large" });
+      expect(await fine).toHaveLength(1);
+      expect((await session.step(echo)).info["done"]).toBe(1);
+    },
+  );
+
+  it("refuses to send what the server would cut the connection for", async () => {
+    const made = await client(await start({ limits: { wire: { maxMessageBytes: 5000 } } }));
+    const session = await made.create({ environment: "echo" });
+    await session.reset();
+    await expect(session.step([{ type: "echo", text: "x".repeat(100_000) }])).rejects.toMatchObject({
+      code: "too_large",
+    });
+    expect((await session.step(echo)).info["done"]).toBe(1);
+  });
+
+  it("refuses to send NaN", async () => {
+    const made = await client(await start());
+    await expect(made.call({ op: "list", what: Number.NaN })).rejects.toMatchObject({ code: "bad_request" });
+  });
+
   it("steps many sessions at once, each with its own outcome", async () => {
     const made = await client(await start());
     const sessions = await Promise.all(
