@@ -23,6 +23,8 @@ export interface CheckSources {
   readAsset(path: string): Promise<Uint8Array>;
   /** Folder in a fork of its own where grading assets are put; its name cannot be guessed. */
   assetFolder: string;
+  /** Resolves once every read that was started ahead is through: a command runs only after them. */
+  readsDone(): Promise<void>;
   /** Aborts the whole evaluation. */
   signal: AbortSignal | undefined;
 }
@@ -59,6 +61,11 @@ export class CheckRun {
     this.prefetched = { view, answer };
   }
 
+  /** Resolves when the read that `prefetch` started is through, however it ended. */
+  async prefetchDone(): Promise<void> {
+    await this.prefetched?.answer.catch(() => undefined);
+  }
+
   /** Never rejects: what goes wrong is an ungraded finding. */
   async evaluate(): Promise<Finding> {
     const timer = setTimeout(() => {
@@ -89,11 +96,7 @@ export class CheckRun {
     const answer = await this.read(query);
     const assertion = await ground(this.check.assert, {
       readAsset: (path) => this.sources.readAsset(path),
-      read: (other) =>
-        readChannel(
-          other,
-          this.context(other, () => this.machine()),
-        ),
+      read: (other) => this.readNow(other),
     });
     if (!isHeavy(assertion, answer)) return judge(assertion, answer);
     return judgeInPool(assertion, answer, this.controller.signal);
@@ -105,6 +108,12 @@ export class CheckRun {
       this.view = ahead.view;
       return ahead.answer;
     }
+    return this.readNow(query);
+  }
+
+  /** A command of an author who forgot `mutates` must at least not race the reads of the other checks. */
+  private async readNow(query: ChannelQuery): Promise<Answer> {
+    if (!isPure(query) && !this.ownFork) await this.sources.readsDone();
     return readChannel(
       query,
       this.context(query, () => this.machine()),

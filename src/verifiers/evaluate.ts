@@ -144,6 +144,9 @@ class Evaluation {
       episode: context.episode,
       readAsset: context.readAsset ?? noAssets,
       assetFolder: `/run/shinken-grader-${sha256(`assets ${loaded.verifierVersion}`).slice(0, 32)}`,
+      readsDone: async () => {
+        for (const run of this.runs.values()) await run.prefetchDone();
+      },
       signal: context.signal,
     };
     for (const check of checks) this.run(check).prefetch();
