@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { nearest } from "../errors/nearest.js";
 import { ShinkenError } from "../errors/index.js";
@@ -27,8 +36,12 @@ import {
 } from "./manifest.js";
 import { fetchPackages } from "./packages.js";
 import { appendBase, type ImageRecipe, recipeVersion, recipes } from "./recipe.js";
+import { recipeDigest } from "./recipe_digest.js";
 import { buildRoot, rootKey } from "./root/build_root.js";
 import type { BuildOptions, ImageInfo, ImageProgress } from "./types.js";
+
+/** The finishing boot's initial root and the finished root, with room to spare. */
+const buildBytes = 800e6;
 
 type Report = (event: ImageProgress) => void;
 
@@ -63,7 +76,7 @@ export async function buildRecipe(
     const wait = (): void => {
       report({ stage: "packages", done: 0, total: 0, text: "waiting for another build to finish" });
     };
-    return await withLock(join(layout.folder, "lock"), wait, async () => {
+    return await withLock(layout.lock, wait, async () => {
       sweep(layout);
       const root =
         cachedRoot(layout, recipe, options, report) ??
@@ -91,6 +104,16 @@ function sweep(layout: CacheLayout): void {
     rmSync(join(layout.tmp, name), { recursive: true, force: true });
 }
 
+/** Fails early: a disk that fills up under a running machine is seen only as an error of that machine's disk. */
+function requireSpace(folder: string): void {
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < buildBytes) {
+    throw new ShinkenError("disk_full", `building an image needs ${buildBytes / 1e6} MB in ${folder}`, {
+      suggestion: "free some space, or point SHINKEN_CACHE to another disk",
+    });
+  }
+}
+
 /** The root that is in the cache for this recipe, or undefined if one must be made or looked for. */
 function cachedRoot(
   layout: CacheLayout,
@@ -100,9 +123,8 @@ function cachedRoot(
 ): string | undefined {
   if (options.refresh === true) return undefined;
   if (options.locked !== undefined) {
-    const manifest = readManifest(options.locked);
-    const folder = join(layout.roots, manifest.rootKey);
-    if (manifest.recipeVersion !== recipeVersion || !existsSync(folder)) return undefined;
+    const folder = join(layout.roots, readManifest(options.locked).rootKey);
+    if (!existsSync(folder)) return undefined;
     report({ stage: "packages", done: 1, total: 1, text: "cached" });
     return folder;
   }
@@ -114,7 +136,7 @@ function cachedRoot(
 }
 
 function currentName(recipe: ImageRecipe): string {
-  return `${recipe.name}-${recipeVersion}-${sha256(JSON.stringify(recipe)).slice(0, 12)}`;
+  return `${recipe.name}-${recipeDigest(recipe).slice(0, 16)}`;
 }
 
 async function makeRoot(
@@ -127,12 +149,27 @@ async function makeRoot(
   await requireTools();
   const packages = await fetchPackages(layout, recipe, options, report, keys);
   const key = rootKey(recipe, packages.set);
+  const former = options.locked === undefined ? undefined : readManifest(options.locked);
+  if (former !== undefined && former.rootKey !== key) {
+    const versions = `version ${former.recipeVersion} then, ${recipeVersion} now`;
+    throw new ShinkenError(
+      "image_build_failed",
+      `the recipe of ${recipe.name} has changed since that image: ${versions}`,
+    );
+  }
   const place = join(layout.roots, key);
   if (existsSync(place)) {
     report({ stage: "boot", done: 1, total: 1, text: "cached" });
   } else {
     await withWorkFolder(layout, async (folder) => {
-      await buildRoot(folder, recipe, packages, options.runFinishingBoot, report);
+      requireSpace(layout.tmp);
+      const record = await buildRoot(folder, recipe, packages, options.runFinishingBoot, report);
+      if (former !== undefined && former.files.root.sha256 !== record.files.root.sha256) {
+        throw new ShinkenError(
+          "image_build_failed",
+          "the same packages did not give the bytes of the former image",
+        );
+      }
       for (const name of ["finish.cpio", "python"])
         rmSync(join(folder, name), { recursive: true, force: true });
       publish(folder, place);

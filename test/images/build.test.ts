@@ -47,9 +47,9 @@ describe.skipIf(obstacle !== null)(
     const expectNothing = (): void => {
       expect(listImages(cacheDir)).toEqual([]);
       expect(imageNames(cacheDir)).toEqual([]);
-      for (const name of ["roots", "tmp"])
+      for (const name of ["roots", "images-tmp"])
         expect(existsSync(join(cacheDir, name)) ? readdirSync(join(cacheDir, name)) : []).toEqual([]);
-      expect(existsSync(join(cacheDir, "lock"))).toBe(false);
+      expect(existsSync(join(cacheDir, "images-lock"))).toBe(false);
     };
 
     it("leaves kernel, initial root, root and a manifest that names every package", async () => {
@@ -138,6 +138,32 @@ describe.skipIf(obstacle !== null)(
       mirror.requests.length = 0;
       expect((await build({ locked: manifest })).digest).toBe(first.digest);
       expect(mirror.requests).toEqual([]);
+    });
+
+    it("does not pass off an image of a changed recipe, or other bytes, as the former one", async () => {
+      const first = await build();
+      rmSync(join(cacheDir, "roots"), { recursive: true });
+      const other = { ...tinyRecipe, diskMiB: 2 };
+      const options = {
+        cacheDir,
+        agent,
+        mirror: mirror.url,
+        locked: first.manifest,
+        runFinishingBoot: fakeBoot(),
+      };
+      await expect(buildRecipe(other, options, [mirror.keyring])).rejects.toThrow(
+        /recipe of tiny has changed/,
+      );
+      const random: BuildOptions["runFinishingBoot"] = async (boot) => {
+        const result = await fakeBoot()(boot);
+        const disk = readFileSync(boot.disk.path);
+        disk.write("different", 8192);
+        writeFileSync(boot.disk.path, disk);
+        return result;
+      };
+      await expect(build({ locked: first.manifest, runFinishingBoot: random })).rejects.toThrow(
+        /did not give the bytes/,
+      );
     });
 
     it("names the packages of a locked image that have gone", async () => {
@@ -242,7 +268,7 @@ describe.skipIf(obstacle !== null)(
         },
       });
       expect(listImages(cacheDir).length).toBe(1);
-      expect(readdirSync(join(cacheDir, "tmp"))).toEqual([]);
+      expect(readdirSync(join(cacheDir, "images-tmp"))).toEqual([]);
     });
 
     it("makes two builders take turns, and the second finds the first one's work", async () => {
@@ -257,11 +283,11 @@ describe.skipIf(obstacle !== null)(
     });
 
     it("takes over the lock and the leftovers of a builder who died", async () => {
-      mkdirSync(join(cacheDir, "lock"), { recursive: true });
-      writeFileSync(join(cacheDir, "lock", "owner"), "999999999 1");
-      mkdirSync(join(cacheDir, "tmp", "build-999999999-abc"), { recursive: true });
+      mkdirSync(join(cacheDir, "images-lock"), { recursive: true });
+      writeFileSync(join(cacheDir, "images-lock", "owner"), "999999999 1");
+      mkdirSync(join(cacheDir, "images-tmp", "build-999999999-abc"), { recursive: true });
       expect((await build()).name).toBe("tiny");
-      expect(readdirSync(join(cacheDir, "tmp"))).toEqual([]);
+      expect(readdirSync(join(cacheDir, "images-tmp"))).toEqual([]);
     });
 
     it("tells how far it is", async () => {

@@ -23,7 +23,7 @@ export interface PackageSet {
 
 /** Fetches the lists by apt, then checks them ourselves: signature, release, and the sum of the package index. */
 export async function fetchIndex(apt: PrivateApt): Promise<{ release: Release; index: PackageIndex }> {
-  const update = await run("apt-get", ["update", "--error-on=any"], { env: apt.env });
+  const update = await run("apt-get", ["update", "-o", "APT::Update::Error-Mode=any"], { env: apt.env });
   if (update.code !== 0) throw aptFailure("fetching the package lists", `${update.stdout}\n${update.stderr}`);
   const format = "$(FILENAME)|$(METAKEY)";
   const listed = await run("apt-get", ["indextargets", "--format", format, "Created-By: Packages"], {

@@ -18,7 +18,7 @@ export async function buildInitrd(
     return Promise.resolve();
   });
   const owner = { uid: 0, gid: 0, mtime };
-  for (const path of [".", "dev", "modules", "proc", "sys", "run", "lower", "upper", "root"]) {
+  for (const path of [".", "dev", "modules", "proc", "sys"]) {
     await cpio.add({ ...owner, path, type: "directory", mode: 0o755 });
   }
   await cpio.add({ ...owner, path: "dev/console", type: "char", mode: 0o600, ...consoleDevice });

@@ -11,7 +11,7 @@ import { join, resolve } from "node:path";
  *     roots/KEY/          root.erofs, kernel, modules/, root.json: everything but the agent, by key
  *     images/DIGEST/      root.erofs, kernel, initrd, manifest.json (hard links where the file system allows)
  *     images/by-name/NAME → ../DIGEST
- *     tmp/                work in progress; a folder leaves it by one rename
+ *     images-tmp/         work in progress; a folder leaves it by one rename
  */
 export interface CacheLayout {
   folder: string;
@@ -21,6 +21,8 @@ export interface CacheLayout {
   images: string;
   byName: string;
   tmp: string;
+  /** Held by whoever builds. */
+  lock: string;
 }
 
 /** The cache folder: as said, `SHINKEN_CACHE`, or by the XDG base directory rules. */
@@ -39,7 +41,8 @@ export function cacheLayout(cacheDir: string | undefined): CacheLayout {
     roots: join(folder, "roots"),
     images,
     byName: join(images, "by-name"),
-    tmp: join(folder, "tmp"),
+    tmp: join(folder, "images-tmp"),
+    lock: join(folder, "images-lock"),
   };
 }
 
@@ -49,7 +52,7 @@ export function makeLayout(layout: CacheLayout): void {
     mkdirSync(path, { recursive: true });
 }
 
-/** Gives `work` a folder of its own under tmp, which is gone afterwards unless `work` has moved it away. */
+/** Gives `work` a folder of its own under the temporary one, which is gone afterwards unless `work` has moved it away. */
 export async function withWorkFolder<T>(
   layout: CacheLayout,
   work: (folder: string) => Promise<T>,

@@ -11,6 +11,7 @@ import { formatJson, type ManifestPackage, type RootRecord } from "../manifest.j
 import { compileOnHost } from "../python/host_python.js";
 import type { FetchedPackages } from "../packages.js";
 import { appendFinish, type ImageRecipe, recipeVersion, suite } from "../recipe.js";
+import { recipeDigest } from "../recipe_digest.js";
 import type { FinishingBoot, ImageProgress } from "../types.js";
 import { uuidOf, writeFinishingRoot } from "./finishing_root.js";
 
@@ -28,21 +29,13 @@ function entry(record: PackageRecord): ManifestPackage {
   };
 }
 
-/** The key under which a root is cached: everything that its bytes depend on. */
+/** The key under which a root is cached: a digest of everything that its bytes depend on. */
 export function rootKey(recipe: ImageRecipe, packages: FetchedPackages["set"]): string {
   const list = (records: readonly PackageRecord[]): string[] =>
     records.map((record) => `${record.name} ${record.version} ${record.sha256}`);
   const { root, tools, kernel, locales, releaseDate } = packages;
-  return sha256(
-    JSON.stringify([
-      recipe.name,
-      recipeVersion,
-      releaseDate,
-      list(root),
-      list(tools),
-      list([kernel, locales]),
-    ]),
-  );
+  const parts = [recipeDigest(recipe), releaseDate, list(root), list(tools), list([kernel, locales])];
+  return sha256(JSON.stringify(parts));
 }
 
 /**
