@@ -1,0 +1,360 @@
+"""The asyncio client: the same shape as the blocking one, with any number of calls at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.client import connect as open_socket
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+
+from . import _codec
+from ._client import refused
+from ._core import BUSY_RETRY, FIRST_RETRY, LAST_RETRY, MAX_FRAME, Call, Core, SessionState, address, outcomes
+from .errors import ShinkenError, connection_lost
+from .types import (
+    Action,
+    Event,
+    Observation,
+    ResetResult,
+    ServerInfo,
+    SessionInfo,
+    StepResult,
+    TaskInfo,
+    Verdict,
+)
+
+T = TypeVar("T")
+
+
+async def connect_async(
+    url: str,
+    *,
+    token: str | None = None,
+    encoding: _codec.Encoding = "msgpack",
+    reconnect: bool = True,
+    timeout: float = 10.0,
+) -> AsyncClient:
+    """Connects to a server, e.g. ``ws://127.0.0.1:8080``. ``timeout``: seconds for one attempt to connect."""
+    client = AsyncClient(url, token=token, encoding=encoding, reconnect=reconnect, timeout=timeout)
+    await client.open()
+    return client
+
+
+class AsyncClient:
+    """One connection and the sessions that it holds. Use it in an ``async with`` statement, or close it."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        encoding: _codec.Encoding = "msgpack",
+        reconnect: bool = True,
+        timeout: float = 10.0,
+    ) -> None:
+        self._url = address(url)
+        self._token = token
+        self._reconnect = reconnect
+        self._timeout = timeout
+        self._core = Core(encoding)
+        self._socket: ClientConnection | None = None
+        #: Sessions are attached on the present connection, so calls may be sent.
+        self._ready = False
+        self._closed = False
+        self._reader: asyncio.Task[None] | None = None
+        self._sends: set[asyncio.Task[None]] = set()
+
+    async def open(self) -> None:
+        """Called by ``connect_async`` and on entering ``async with``."""
+        if self._reader is not None:
+            return
+        self._socket = await self._open()
+        self._ready = True
+        self._reader = asyncio.create_task(self._read())
+        try:
+            await self._run(self._core.hello())
+        except BaseException:
+            await self.close()
+            raise
+
+    @property
+    def server(self) -> ServerInfo:
+        """What the server said of itself."""
+        assert self._core.server is not None
+        return self._core.server
+
+    async def create(
+        self,
+        task: str | None = None,
+        *,
+        image: str | None = None,
+        environment: str | None = None,
+        session: str | None = None,
+        grace_s: float | None = None,
+    ) -> AsyncSession:
+        """A session of a task, of a plain image, or of a built-in environment: give exactly one."""
+        return AsyncSession(
+            self, await self._run(self._core.create(task, image, environment, session, grace_s))
+        )
+
+    async def attach(self, session: str, token: str) -> AsyncSession:
+        """Takes over a session that was detached, or that another connection holds."""
+        return AsyncSession(self, await self._run(self._core.attach(session, token)))
+
+    async def tasks(self) -> list[TaskInfo]:
+        call = self._core.call(
+            "list", lambda result: [TaskInfo.from_wire(row) for row in result["tasks"]], what="tasks"
+        )
+        return await self._run(call)
+
+    async def sessions(self) -> list[SessionInfo]:
+        """Sessions that this connection holds."""
+        call = self._core.call(
+            "list", lambda result: [SessionInfo.from_wire(row) for row in result["sessions"]], what="sessions"
+        )
+        return await self._run(call)
+
+    async def step_all(
+        self, steps: Iterable[tuple[AsyncSession, Action | Sequence[Action]]]
+    ) -> list[StepResult | ShinkenError]:
+        """Steps many sessions at once; results in the same order, a failed step as its error."""
+        return await self._run_all([self._core.step(session._state, actions) for session, actions in steps])
+
+    async def reset_all(
+        self, sessions: Iterable[AsyncSession], seeds: Iterable[int | None] | None = None
+    ) -> list[ResetResult | ShinkenError]:
+        """Resets many sessions at once."""
+        listed = [*sessions]
+        chosen = [*seeds] if seeds is not None else [None] * len(listed)
+        return await self._run_all(
+            [
+                self._core.reset(session._state, seed, None)
+                for session, seed in zip(listed, chosen, strict=True)
+            ]
+        )
+
+    async def evaluate_all(self, sessions: Iterable[AsyncSession]) -> list[Verdict | ShinkenError]:
+        """Grades many sessions at once."""
+        return await self._run_all([self._core.evaluate(session._state) for session in sessions])
+
+    async def close(self) -> None:
+        """Closes the connection; sessions that are still open live on for their grace time. Idempotent."""
+        self._closed = True
+        self._ready = False
+        self._core.fail_all(connection_lost("the client is closed"))
+        socket, self._socket = self._socket, None
+        if socket is not None:
+            await socket.close()
+        if self._reader is not None and self._reader is not asyncio.current_task():
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
+
+    async def __aenter__(self) -> AsyncClient:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Closes the sessions, then the connection."""
+        try:
+            if not self._closed:
+                await self._run_all([self._core.close(state) for state in [*self._core.sessions.values()]])
+        finally:
+            await self.close()
+
+    # --- inside
+
+    async def _run(self, call: Call[T]) -> T:
+        await self._run_all([call])
+        return call.result()
+
+    async def _run_all(self, calls: Sequence[Call[T]]) -> list[T | ShinkenError]:
+        if self._closed:
+            self._core.fail_all(connection_lost("the client is closed"))
+            return outcomes(calls)
+        settled = [asyncio.Event() for _ in calls]
+        for call, event in zip(calls, settled, strict=True):
+            call.notify = event.set
+        if self._ready and self._socket is not None:
+            await self._send_all(self._socket, calls)
+        for event in settled:
+            await event.wait()
+        return outcomes(calls)
+
+    async def _send_all(self, socket: ClientConnection, calls: Iterable[Call[Any]]) -> None:
+        """A broken connection is the reader's business: it sends again what has to be."""
+        try:
+            for call in calls:
+                if not call.done:
+                    frame = self._core.encode(call)
+                    if frame is not None:
+                        await socket.send(frame)
+        except ConnectionClosed:
+            pass
+
+    async def _read(self) -> None:
+        """Takes frames in as long as there is a connection to be had."""
+        while self._socket is not None:
+            socket = self._socket
+            try:
+                again = self._core.receive(await socket.recv())
+            except ConnectionClosed as cause:
+                await self._recover(cause)
+                continue
+            if again is not None:
+                task = asyncio.create_task(self._send_later(socket, again))
+                self._sends.add(task)
+                task.add_done_callback(self._sends.discard)
+
+    async def _send_later(self, socket: ClientConnection, call: Call[Any]) -> None:
+        await asyncio.sleep(BUSY_RETRY)
+        if self._socket is socket:
+            await self._send_all(socket, [call])
+
+    async def _recover(self, cause: ConnectionClosed) -> None:
+        """Connects again, attaches the sessions and sends what waits; else everything that waits fails."""
+        self._socket = None
+        self._ready = False
+        why = f"the connection closed: {cause}"
+        self._core.lost(why)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._core.grace
+        wait = FIRST_RETRY
+        while self._reconnect and not self._closed:
+            try:
+                socket = await self._open()
+                await self._attach_all(socket)
+                self._socket = socket
+                self._ready = True
+                await self._send_all(socket, [*self._core.pending.values()])
+                return
+            except (ConnectionClosed, ShinkenError) as error:
+                self._core.lost(why)
+                fatal = isinstance(error, ShinkenError) and not error.retry
+                if fatal or loop.time() + wait > deadline:
+                    break
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, LAST_RETRY)
+        self._closed = True
+        self._core.fail_all(connection_lost(why))
+
+    async def _attach_all(self, socket: ClientConnection) -> None:
+        attaching = [
+            (state, self._core.attach(state.name, state.token)) for state in self._core.sessions.values()
+        ]
+        for _, call in attaching:
+            frame = self._core.encode(call)
+            if frame is not None:
+                await socket.send(frame)
+        while not all(call.done for _, call in attaching):
+            self._core.receive(await socket.recv())
+        for state, call in attaching:
+            if call.error is not None and call.error.code == "unknown_session":
+                self._core.gone(state)
+            else:
+                call.result()
+
+    async def _open(self) -> ClientConnection:
+        headers = {"Authorization": f"Bearer {self._token}"} if self._token is not None else {}
+        try:
+            socket = await open_socket(
+                self._url,
+                additional_headers=headers,
+                compression=None,
+                max_size=MAX_FRAME,
+                open_timeout=self._timeout,
+            )
+        except InvalidStatus as cause:
+            raise refused(self._url, cause.response.status_code) from cause
+        except (OSError, TimeoutError, WebSocketException) as cause:
+            raise connection_lost(f"cannot connect to {self._url}: {cause}") from cause
+        self._core.connected()
+        return socket
+
+
+class AsyncSession:
+    """One episode after another on one machine."""
+
+    def __init__(self, client: AsyncClient, state: SessionState) -> None:
+        self._client = client
+        self._state = state
+
+    @property
+    def name(self) -> str:
+        return self._state.name
+
+    @property
+    def token(self) -> str:
+        """Whoever has it can attach to the session."""
+        return self._state.token
+
+    @property
+    def task(self) -> str:
+        return self._state.task
+
+    @property
+    def next_step(self) -> int | None:
+        """Number that the next step will carry; None before the first reset."""
+        return self._state.next
+
+    async def reset(self, *, seed: int | None = None, params: dict[str, Any] | None = None) -> ResetResult:
+        """Starts an episode. The same seed gives the same machine to the bit."""
+        return await self._client._run(self._client._core.reset(self._state, seed, params))
+
+    async def step(self, actions: Action | Sequence[Action]) -> StepResult:
+        """Does one action, or several in order."""
+        return await self._client._run(self._client._core.step(self._state, actions))
+
+    async def evaluate(self) -> Verdict:
+        """Grades the present state in a throw-away fork; the episode goes on."""
+        return await self._client._run(self._client._core.evaluate(self._state))
+
+    async def observe(self) -> Observation:
+        core = self._client._core
+        call = core.call(
+            "observe", lambda result: Observation.from_wire(result["observation"]), session=self.name
+        )
+        return await self._client._run(call)
+
+    async def fork(self, name: str | None = None) -> AsyncSession:
+        """A second session that continues from this state."""
+        return AsyncSession(self._client, await self._client._run(self._client._core.fork(self._state, name)))
+
+    async def cancel(self) -> bool:
+        """Asks what is running to stop; that call then raises ``cancelled``. False if nothing was running."""
+        core = self._client._core
+        return await self._client._run(
+            core.call("cancel", lambda result: bool(result["cancelled"]), session=self.name)
+        )
+
+    async def detach(self) -> float:
+        """Leaves the session on the server; returns for how many seconds."""
+        return await self._client._run(self._client._core.detach(self._state))
+
+    def events(self) -> list[Event]:
+        """Events that came since the last call."""
+        events = [*self._state.events]
+        self._state.events.clear()
+        return events
+
+    def on_event(self, listener: Callable[[Event], None] | None) -> None:
+        """Calls ``listener`` for each event, as it comes."""
+        self._state.on_event = listener
+
+    async def close(self) -> None:
+        """Frees the machine. Idempotent."""
+        if self._state.name in self._client._core.sessions:
+            await self._client._run(self._client._core.close(self._state))
+
+    async def __aenter__(self) -> AsyncSession:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -1,0 +1,320 @@
+"""The blocking client. One thread at a time: give every thread a client of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.sync.client import ClientConnection
+from websockets.sync.client import connect as open_socket
+
+from . import _codec
+from ._core import BUSY_RETRY, FIRST_RETRY, LAST_RETRY, MAX_FRAME, Call, Core, SessionState, address, outcomes
+from .errors import ShinkenError, connection_lost
+from .types import (
+    Action,
+    Event,
+    Observation,
+    ResetResult,
+    ServerInfo,
+    SessionInfo,
+    StepResult,
+    TaskInfo,
+    Verdict,
+)
+
+T = TypeVar("T")
+
+
+def connect(
+    url: str,
+    *,
+    token: str | None = None,
+    encoding: _codec.Encoding = "msgpack",
+    reconnect: bool = True,
+    timeout: float = 10.0,
+) -> Client:
+    """Connects to a server, e.g. ``ws://127.0.0.1:8080``. ``timeout``: seconds for one attempt to connect."""
+    return Client(url, token=token, encoding=encoding, reconnect=reconnect, timeout=timeout)
+
+
+class Client:
+    """One connection and the sessions that it holds. Use it in a ``with`` statement, or close it."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        encoding: _codec.Encoding = "msgpack",
+        reconnect: bool = True,
+        timeout: float = 10.0,
+    ) -> None:
+        self._url = address(url)
+        self._token = token
+        self._reconnect = reconnect
+        self._timeout = timeout
+        self._core = Core(encoding)
+        self._socket: ClientConnection | None = self._open()
+        self._run(self._core.hello())
+
+    @property
+    def server(self) -> ServerInfo:
+        """What the server said of itself."""
+        assert self._core.server is not None
+        return self._core.server
+
+    def create(
+        self,
+        task: str | None = None,
+        *,
+        image: str | None = None,
+        environment: str | None = None,
+        session: str | None = None,
+        grace_s: float | None = None,
+    ) -> Session:
+        """A session of a task, of a plain image, or of a built-in environment: give exactly one."""
+        return Session(self, self._run(self._core.create(task, image, environment, session, grace_s)))
+
+    def attach(self, session: str, token: str) -> Session:
+        """Takes over a session that was detached, or that another connection holds."""
+        return Session(self, self._run(self._core.attach(session, token)))
+
+    def tasks(self) -> list[TaskInfo]:
+        call = self._core.call(
+            "list", lambda result: [TaskInfo.from_wire(row) for row in result["tasks"]], what="tasks"
+        )
+        return self._run(call)
+
+    def sessions(self) -> list[SessionInfo]:
+        """Sessions that this connection holds."""
+        call = self._core.call(
+            "list", lambda result: [SessionInfo.from_wire(row) for row in result["sessions"]], what="sessions"
+        )
+        return self._run(call)
+
+    def step_all(
+        self, steps: Iterable[tuple[Session, Action | Sequence[Action]]]
+    ) -> list[StepResult | ShinkenError]:
+        """Steps many sessions at once; results in the same order, a failed step as its error."""
+        return self._run_all([self._core.step(session._state, actions) for session, actions in steps])
+
+    def reset_all(
+        self, sessions: Iterable[Session], seeds: Iterable[int | None] | None = None
+    ) -> list[ResetResult | ShinkenError]:
+        """Resets many sessions at once."""
+        listed = [*sessions]
+        chosen = [*seeds] if seeds is not None else [None] * len(listed)
+        return self._run_all(
+            [
+                self._core.reset(session._state, seed, None)
+                for session, seed in zip(listed, chosen, strict=True)
+            ]
+        )
+
+    def evaluate_all(self, sessions: Iterable[Session]) -> list[Verdict | ShinkenError]:
+        """Grades many sessions at once."""
+        return self._run_all([self._core.evaluate(session._state) for session in sessions])
+
+    def close(self) -> None:
+        """Closes the connection; sessions that are still open live on for their grace time. Idempotent."""
+        self._reconnect = False
+        socket, self._socket = self._socket, None
+        if socket is not None:
+            socket.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Closes the sessions, then the connection."""
+        try:
+            if self._socket is not None:
+                self._run_all([self._core.close(state) for state in [*self._core.sessions.values()]])
+        finally:
+            self.close()
+
+    # --- inside
+
+    def _run(self, call: Call[T]) -> T:
+        self._run_all([call])
+        return call.result()
+
+    def _run_all(self, calls: Sequence[Call[T]]) -> list[T | ShinkenError]:
+        if self._socket is None:
+            self._core.fail_all(connection_lost("the client is closed"))
+            return outcomes(calls)
+        try:
+            for call in calls:
+                self._send(self._socket, call)
+        except ConnectionClosed as cause:
+            self._recover(cause)
+        self._wait(calls)
+        return outcomes(calls)
+
+    def _send(self, socket: ClientConnection, call: Call[Any]) -> None:
+        frame = self._core.encode(call)
+        if frame is not None:
+            socket.send(frame)
+
+    def _wait(self, calls: Sequence[Call[Any]]) -> None:
+        """Reads until all calls are settled, over as many connections as it takes."""
+        while not all(call.done for call in calls):
+            assert self._socket is not None
+            try:
+                self._read(self._socket)
+            except ConnectionClosed as cause:
+                self._recover(cause)
+
+    def _read(self, socket: ClientConnection) -> None:
+        again = self._core.receive(socket.recv())
+        if again is not None:
+            time.sleep(BUSY_RETRY)
+            self._send(socket, again)
+
+    def _recover(self, cause: ConnectionClosed) -> None:
+        """Connects again, attaches the sessions and sends what waits; else everything that waits fails."""
+        self._socket = None
+        why = f"the connection closed: {cause}"
+        self._core.lost(why)
+        deadline = time.monotonic() + self._core.grace
+        wait = FIRST_RETRY
+        while self._reconnect:
+            try:
+                socket = self._open()
+                waiting = [*self._core.pending.values()]
+                self._attach_all(socket)
+                for call in waiting:
+                    self._send(socket, call)
+                self._socket = socket
+                return
+            except (ConnectionClosed, ShinkenError) as error:
+                self._core.lost(why)
+                fatal = isinstance(error, ShinkenError) and not error.retry
+                if fatal or time.monotonic() + wait > deadline:
+                    break
+            time.sleep(wait)
+            wait = min(wait * 2, LAST_RETRY)
+        self._core.fail_all(connection_lost(why))
+
+    def _attach_all(self, socket: ClientConnection) -> None:
+        attaching = [
+            (state, self._core.attach(state.name, state.token)) for state in self._core.sessions.values()
+        ]
+        for _, call in attaching:
+            self._send(socket, call)
+        while not all(call.done for _, call in attaching):
+            self._core.receive(socket.recv())
+        for state, call in attaching:
+            if call.error is not None and call.error.code == "unknown_session":
+                self._core.gone(state)
+            else:
+                call.result()
+
+    def _open(self) -> ClientConnection:
+        headers = {"Authorization": f"Bearer {self._token}"} if self._token is not None else {}
+        try:
+            # Entered by hand: older releases of websockets connect in the call, newer ones on entering.
+            socket = open_socket(
+                self._url,
+                additional_headers=headers,
+                compression=None,
+                max_size=MAX_FRAME,
+                open_timeout=self._timeout,
+            ).__enter__()
+        except InvalidStatus as cause:
+            raise refused(self._url, cause.response.status_code) from cause
+        except (OSError, TimeoutError, WebSocketException) as cause:
+            raise connection_lost(f"cannot connect to {self._url}: {cause}") from cause
+        self._core.connected()
+        return socket
+
+
+def refused(url: str, status: int) -> ShinkenError:
+    """The error for an upgrade that got another HTTP status."""
+    if status in (401, 403):
+        return ShinkenError("unauthorized", f"the server at {url} wants a bearer token, and a right one")
+    if status == 503:
+        return ShinkenError("server_draining", f"the server at {url} takes no connections now", retry=True)
+    return connection_lost(f"{url} answered with HTTP status {status}")
+
+
+class Session:
+    """One episode after another on one machine."""
+
+    def __init__(self, client: Client, state: SessionState) -> None:
+        self._client = client
+        self._state = state
+
+    @property
+    def name(self) -> str:
+        return self._state.name
+
+    @property
+    def token(self) -> str:
+        """Whoever has it can attach to the session."""
+        return self._state.token
+
+    @property
+    def task(self) -> str:
+        return self._state.task
+
+    @property
+    def next_step(self) -> int | None:
+        """Number that the next step will carry; None before the first reset."""
+        return self._state.next
+
+    def reset(self, *, seed: int | None = None, params: dict[str, Any] | None = None) -> ResetResult:
+        """Starts an episode. The same seed gives the same machine to the bit."""
+        return self._client._run(self._client._core.reset(self._state, seed, params))
+
+    def step(self, actions: Action | Sequence[Action]) -> StepResult:
+        """Does one action, or several in order."""
+        return self._client._run(self._client._core.step(self._state, actions))
+
+    def evaluate(self) -> Verdict:
+        """Grades the present state in a throw-away fork; the episode goes on."""
+        return self._client._run(self._client._core.evaluate(self._state))
+
+    def observe(self) -> Observation:
+        core = self._client._core
+        call = core.call(
+            "observe", lambda result: Observation.from_wire(result["observation"]), session=self.name
+        )
+        return self._client._run(call)
+
+    def fork(self, name: str | None = None) -> Session:
+        """A second session that continues from this state."""
+        return Session(self._client, self._client._run(self._client._core.fork(self._state, name)))
+
+    def detach(self) -> float:
+        """Leaves the session on the server; returns for how many seconds."""
+        return self._client._run(self._client._core.detach(self._state))
+
+    def events(self) -> list[Event]:
+        """Events that came since the last call. They are read along with replies."""
+        events = [*self._state.events]
+        self._state.events.clear()
+        return events
+
+    def on_event(self, listener: Callable[[Event], None] | None) -> None:
+        """Calls ``listener`` for each event, as it is read."""
+        self._state.on_event = listener
+
+    def close(self) -> None:
+        """Frees the machine. Idempotent."""
+        if self._state.name in self._client._core.sessions:
+            self._client._run(self._client._core.close(self._state))
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

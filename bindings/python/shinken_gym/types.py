@@ -1,0 +1,210 @@
+"""What comes back from a server, as frozen dataclasses.
+
+Fields that a newer server adds to results are kept in ``extra``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Action = Mapping[str, Any]
+"""One action, e.g. ``{"type": "exec", "argv": ["ls", "-l"]}``."""
+
+Info = dict[str, Any]
+SessionState = Literal["created", "running", "over"]
+
+
+def _rest(data: Mapping[str, Any], *known: str) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if key not in known}
+
+
+@dataclass(frozen=True)
+class ActionResult:
+    """Result of one action."""
+
+    type: str
+    text: str
+    #: The text was cut at the size limit.
+    truncated: bool = False
+    #: Set if the action itself failed; the episode goes on.
+    error: dict[str, Any] | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> ActionResult:
+        return cls(
+            data["type"],
+            data["text"],
+            data.get("truncated", False),
+            data.get("error"),
+            _rest(data, "type", "text", "truncated", "error"),
+        )
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One result for each action of the step, and the task's instruction after a reset."""
+
+    results: tuple[ActionResult, ...] = ()
+    instruction: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The results' texts, one below the other."""
+        return "\n".join(result.text for result in self.results)
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> Observation:
+        results = tuple(ActionResult.from_wire(result) for result in data["results"])
+        return cls(results, data.get("instruction"), _rest(data, "results", "instruction"))
+
+
+@dataclass(frozen=True)
+class ResetResult:
+    """The beginning of an episode."""
+
+    observation: Observation
+    info: Info
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> ResetResult:
+        return cls(Observation.from_wire(data["observation"]), data["info"])
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """One step; ``terminated`` and ``truncated`` as in Gymnasium."""
+
+    observation: Observation
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: Info
+    #: Number of the step in its episode, from 1.
+    step: int
+
+    @property
+    def over(self) -> bool:
+        """Only a reset goes on from here."""
+        return self.terminated or self.truncated
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> StepResult:
+        return cls(
+            Observation.from_wire(data["observation"]),
+            float(data["reward"]),
+            data["terminated"],
+            data["truncated"],
+            data["info"],
+            data["step"],
+        )
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check of a verdict. ``score`` is None where the check was skipped or could not be evaluated."""
+
+    id: str
+    status: Literal["passed", "failed", "skipped", "ungraded"]
+    score: float | None
+    weight: float
+    evidence: str
+    ms: float
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> CheckResult:
+        return cls(
+            data["id"],
+            data["status"],
+            data["score"],
+            data["weight"],
+            data.get("evidence", ""),
+            data.get("ms", 0.0),
+        )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What ``evaluate`` returns. Ungraded is never a score: then ``score`` and ``passed`` are None."""
+
+    task: str
+    task_version: str
+    verifier_version: str
+    status: Literal["graded", "ungraded"]
+    score: float | None
+    passed: bool | None
+    reason: str | None
+    checks: tuple[CheckResult, ...]
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> Verdict:
+        return cls(
+            data["task"],
+            data["task_version"],
+            data["verifier_version"],
+            data["status"],
+            data["score"],
+            data["passed"],
+            data.get("reason"),
+            tuple(CheckResult.from_wire(check) for check in data["checks"]),
+        )
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that the server said by itself: ``milestone``, ``progress``, ``infra``, ``closed``..."""
+
+    event: str
+    session: str
+    data: dict[str, Any]
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> Event:
+        return cls(data["event"], data.get("session", ""), _rest(data, "event", "session"))
+
+
+@dataclass(frozen=True)
+class TaskInfo:
+    """A task that the server offers."""
+
+    id: str
+    version: str
+    instruction: str
+    tags: tuple[str, ...]
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> TaskInfo:
+        return cls(data["id"], data["version"], data["instruction"], tuple(data["tags"]))
+
+
+@dataclass(frozen=True)
+class SessionInfo:
+    """A session that this connection holds."""
+
+    session: str
+    task: str
+    state: SessionState
+    #: Number of the next step; None before the first reset.
+    next: int | None
+    busy: bool
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> SessionInfo:
+        return cls(data["session"], data["task"], data["state"], data["next"], data["busy"])
+
+
+@dataclass(frozen=True)
+class ServerInfo:
+    """What the server said of itself when the client connected."""
+
+    protocol: int
+    server: str
+    environments: tuple[str, ...]
+    limits: dict[str, Any]
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> ServerInfo:
+        return cls(data["protocol"], data["server"], tuple(data["environments"]), data["limits"])
