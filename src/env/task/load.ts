@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
 import { parseOrThrow } from "../../errors/parse.js";
-import { digestOf } from "../../verifiers/canonical.js";
+import { canonicalJson, digestOf } from "../../verifiers/canonical.js";
 import { type LoadedGraph, loadGraph, verifierVersionOf } from "../../verifiers/graph.js";
 import { parseDocument } from "./document.js";
 import { drawParams, type ParamSpecs, type ParamValues, paramSpecs } from "./params.js";
@@ -20,6 +20,8 @@ const TASK_FILE_LIMIT = 4 * 1024 * 1024;
 const ASSET_LIMIT = 256 * 1024 * 1024;
 /** Seeds whose draws are proved when a task is loaded; the gates run on several more. */
 const PROVED_SEEDS = [0, 1, 2];
+/** Variants of one task that are kept ready, the latest used. */
+const KEPT_VARIANTS = 64;
 
 export interface VariantOptions {
   /** Draws the parameters that are not given; 0 if unsaid. */
@@ -94,8 +96,20 @@ export function makeTask(document: unknown, options: LoadTaskOptions & { file?: 
   const specs = parseOrThrow(paramSpecs, raw.params ?? {}, "bad_task", ["params"]);
   const file = options.file ?? "";
 
+  // The same values make the same variant; parsing and proving it again at every reset would be waste.
+  const known = new Map<string, TaskVariant>();
   const build = (variantOptions: VariantOptions): TaskVariant => {
     const params = drawParams(specs, variantOptions.seed ?? 0, variantOptions.params);
+    const key = canonicalJson(params);
+    const variant = known.get(key) ?? fresh(params);
+    known.delete(key);
+    known.set(key, variant);
+    const [oldest] = known.keys();
+    if (known.size > KEPT_VARIANTS && oldest !== undefined) known.delete(oldest);
+    return variant;
+  };
+
+  const fresh = (params: ParamValues): TaskVariant => {
     const task = parseOrThrow(taskSchema, fillParams(raw, params), "bad_task");
     const graph = loadGraph(task.verify.graph, {
       task: task.id,
