@@ -38,7 +38,12 @@ import type {
 const mounted = ["home", "srv", "opt", "var", "tmp"] as const;
 const instructionsPerCall = 1_000;
 /** Root needs no user namespace; without one, programs may also drop groups. */
-const namespaces = [...(process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"]), "--mount", "--pid", "--fork"];
+const namespaces = [
+  ...(process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"]),
+  "--mount",
+  "--pid",
+  "--fork",
+];
 const inUserNamespace = namespaces.includes("--user");
 
 /** Whether this host lets us make the namespaces. */
@@ -72,8 +77,11 @@ export class HostSandbox implements Sandbox {
     this.seed = seed;
     for (const name of mounted) fs.mkdirSync(join(root, name), { recursive: true, mode: 0o755 });
     fs.mkdirSync(join(root, "home/agent"), { recursive: true });
-    fs.writeFileSync(join(root, ".passwd"), `agent:x:0:0::/home/agent:/bin/bash
-${fs.readFileSync("/etc/passwd", "utf8")}`);
+    fs.writeFileSync(
+      join(root, ".passwd"),
+      `agent:x:0:0::/home/agent:/bin/bash
+${fs.readFileSync("/etc/passwd", "utf8")}`,
+    );
     const mounts = [
       `mount --bind '${join(root, ".passwd")}' /etc/passwd`,
       ...mounted.map((name) => `mount --bind '${join(root, name)}' /${name}`),
@@ -88,17 +96,22 @@ ${fs.readFileSync("/etc/passwd", "utf8")}`);
         "-c",
         `${mounts} && exec sh -c 'echo ready; exec sleep infinity'`,
       ],
-      { stdio: ["ignore", "pipe", "inherit"] },
+      { stdio: ["ignore", "pipe", "ignore"] },
     );
     provider.machines.add(this);
     this.#inside = new Promise((resolve, reject) => {
       this.#holder.once("exit", () => reject(new Error("the namespace could not be made")));
       this.#holder.stdout?.once("data", () => {
-        const children = fs.readFileSync(
-          `/proc/${this.#holder.pid}/task/${this.#holder.pid}/children`,
-          "utf8",
-        );
-        resolve(Number(children.trim().split(" ")[0]));
+        // A machine that was closed at once has no children any more.
+        try {
+          const children = fs.readFileSync(
+            `/proc/${this.#holder.pid}/task/${this.#holder.pid}/children`,
+            "utf8",
+          );
+          resolve(Number(children.trim().split(" ")[0]));
+        } catch (error) {
+          reject(error as Error);
+        }
       });
     });
     this.#inside.catch(() => undefined);
@@ -319,9 +332,12 @@ ${fs.readFileSync("/etc/passwd", "utf8")}`);
     if (this.closed) return;
     this.closed = true;
     this.#provider.machines.delete(this);
-    const gone = new Promise((resolve) => this.#holder.once("close", resolve));
-    this.#holder.kill("SIGKILL");
-    await gone;
+    const { exitCode, signalCode } = this.#holder;
+    if (exitCode === null && signalCode === null) {
+      const gone = new Promise((resolve) => this.#holder.once("exit", resolve));
+      this.#holder.kill("SIGKILL");
+      await gone;
+    }
     fs.rmSync(this.#root, { recursive: true, force: true });
   }
 }
