@@ -200,8 +200,9 @@ Napi::Value MachineObject::run(const Napi::CallbackInfo& info) {
   const u64 id = environment->begin_work(machine, channel);
   request.collect_frames = !streams;
   if (streams) {
-    request.on_frame = [environment, id, channel](Port from, const FrameHeader& header,
-                                                  std::span<const u8> payload) {
+    request.on_frame = [environment, id, channel, port = *port](Port from, const FrameHeader& header,
+                                                                std::span<const u8> payload) {
+      if (from != port) return;
       deliver(*environment, id, *channel, payload.size() + kFrameOverhead,
               [&] { channel->frames.push_back({from, header, {payload.begin(), payload.end()}}); });
     };

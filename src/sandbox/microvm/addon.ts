@@ -31,10 +31,12 @@ export type StopReason =
   | "instruction_limit"
   | "guest_time_limit"
   | "shutdown"
+  | "reboot"
   | "failure"
   | "cancelled"
   | "protocol"
-  | "output_limit";
+  | "output_limit"
+  | "host_memory";
 
 export interface RunOptions {
   /** Port of `input` and of the awaited stream; the agent's if unsaid. */

@@ -3,11 +3,10 @@
  * not at all; a damaged or foreign one is removed and made again.
  */
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm, stat, utimes } from "node:fs/promises";
-import { homedir } from "node:os";
+import { mkdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { isAbsolute } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
+import { cacheLayout } from "../../images/index.js";
 import { type Addon, loadAddon, type NativeDisk, type NativeGolden } from "./addon.js";
 
 /** Everything a golden depends on. Two goldens with equal keys are bit-identical. */
@@ -22,16 +21,8 @@ export interface GoldenIdentity {
 }
 
 /** Folder of the goldens; it need not exist yet. */
-export function goldenFolder(cacheDir: string = defaultCacheFolder()): string {
-  return join(cacheDir, "goldens");
-}
-
-/** `SHINKEN_CACHE`, else `$XDG_CACHE_HOME/shinken`, else `~/.cache/shinken`. */
-export function defaultCacheFolder(): string {
-  const own = process.env["SHINKEN_CACHE"];
-  if (own !== undefined && own !== "") return own;
-  const xdg = process.env["XDG_CACHE_HOME"];
-  return join(xdg !== undefined && isAbsolute(xdg) ? xdg : join(homedir(), ".cache"), "shinken");
+export function goldenFolder(cacheDir?: string): string {
+  return join(cacheLayout(cacheDir).folder, "goldens");
 }
 
 /** SHA-256 over the identity and the machine ABI, in hex: the golden's name. */

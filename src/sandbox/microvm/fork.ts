@@ -1,0 +1,145 @@
+/** The three kinds of fork: replicas of a golden, branches and grade forks of a machine. */
+import { randomBytes } from "node:crypto";
+import { ShinkenError } from "../../errors/index.js";
+import type { ForkPacket } from "../agent/index.js";
+import type { NativeGolden, NativeMachine } from "./addon.js";
+import type { Descent, Family } from "./family.js";
+import { drawIdentity, type ForkIdentity } from "./identity.js";
+import { MicrovmSandbox } from "./sandbox.js";
+import { nativeError } from "./transport.js";
+
+/** Guest time and instructions within which the agent must have acknowledged; it needs about a thousandth of both. */
+const UNIQUE_GUEST_MS = 10_000;
+const UNIQUE_INSTRUCTIONS = 200_000_000;
+
+export interface ForkSource {
+  native: NativeGolden;
+  family: Family;
+  /** Stream number at which the golden's agent stood. */
+  nextStream: number;
+}
+
+/**
+ * A new machine from a golden, ready and unique.
+ * @throws ShinkenError `fork_failed` if it did not acknowledge its uniqueness; it is closed then.
+ */
+export async function replicaOf(source: ForkSource, seed: Uint8Array | null): Promise<MicrovmSandbox> {
+  const start = performance.now();
+  const identity = drawIdentity(seed, "replica");
+  const native = hostFork(source.native, identity);
+  // A seeded run continues at the golden's time; an unseeded machine wakes up in the present.
+  const clock = seed === null ? wallClock() : undefined;
+  const packet = { ...packetOf(identity), ...(clock === undefined ? {} : { clock }) };
+  const descent: Descent = { kind: "replica", seed: identity.childSeed };
+  return ready(
+    native,
+    source.family,
+    descent,
+    source.nextStream,
+    { identity, packet, path: "replica", seed },
+    start,
+  );
+}
+
+/** The host's share of a fork: the machine exists, and has not run. */
+export function hostFork(golden: NativeGolden, identity: { generationId: Uint8Array }): NativeMachine {
+  try {
+    return golden.fork({ generationId: identity.generationId });
+  } catch (error) {
+    throw nativeError(error);
+  }
+}
+
+/** A copy of a machine that goes its own way: reseeded and renamed, its clock continues. */
+export async function branchOf(parent: MicrovmSandbox, seed: Uint8Array | null): Promise<MicrovmSandbox> {
+  const start = performance.now();
+  parent.branches += 1;
+  // Without a seed of its own, a branch of a seeded machine derives one: the run stays repeatable.
+  const root = seed ?? parent.descent.seed;
+  const path = seed === null ? `branch/${parent.branches}` : "branch";
+  const identity = drawIdentity(root, path);
+  const native = await parent.native.fork({ kind: "branch", generationId: identity.generationId });
+  const packet = { ...packetOf(identity), branch: true };
+  const descent: Descent = { kind: "branch", seed: identity.childSeed };
+  return ready(
+    native,
+    parent.family,
+    descent,
+    parent.agent.nextStream,
+    { identity, packet, path, seed: root },
+    start,
+  );
+}
+
+/** A bit-identical copy for checks; nothing in it has run when it is handed out. */
+export async function gradeForkOf(parent: MicrovmSandbox): Promise<MicrovmSandbox> {
+  const start = performance.now();
+  const native = await parent.native.fork({ kind: "grade" });
+  const { family } = parent;
+  const sandbox = new MicrovmSandbox({
+    id: `grade-${randomBytes(4).toString("hex")}`,
+    native,
+    family,
+    descent: { kind: "grade", seed: parent.descent.seed },
+    // Only a grade fork's own port counts; its parent, if it is one as well, is in the middle of it.
+    firstStream: parent.descent.kind === "grade" ? parent.agent.nextStream : 1,
+  });
+  await refuseIfClosed(sandbox);
+  sandbox.readyMs = performance.now() - start;
+  return sandbox;
+}
+
+interface Uniqueness {
+  identity: ForkIdentity;
+  packet: ForkPacket;
+  path: string;
+  seed: Uint8Array | null;
+}
+
+async function ready(
+  native: NativeMachine,
+  family: Family,
+  descent: Descent,
+  firstStream: number,
+  { identity, packet, path, seed }: Uniqueness,
+  start: number,
+): Promise<MicrovmSandbox> {
+  const sandbox = new MicrovmSandbox({ id: identity.hostname, native, family, descent, firstStream });
+  try {
+    await refuseIfClosed(sandbox);
+    const { sample } = await sandbox.agent.uniqueness(packet, {
+      maxGuestMs: UNIQUE_GUEST_MS,
+      maxInstructions: UNIQUE_INSTRUCTIONS,
+      wallMs: family.household.readyMs,
+    });
+    if (!family.siblings.admit(sample, seed, path)) {
+      throw new ShinkenError("fork_failed", "the fork shows the same random numbers as a sibling");
+    }
+    sandbox.readyMs = performance.now() - start;
+    return sandbox;
+  } catch (cause) {
+    await sandbox.close();
+    if (cause instanceof ShinkenError && (cause.code === "fork_failed" || cause.code === "machine_closed"))
+      throw cause;
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new ShinkenError("fork_failed", `the fork was killed, since it did not become unique: ${message}`, {
+      cause,
+    });
+  }
+}
+
+async function refuseIfClosed(sandbox: MicrovmSandbox): Promise<void> {
+  if (!sandbox.family.household.closed) return;
+  await sandbox.close();
+  throw new ShinkenError("machine_closed", "the provider was closed");
+}
+
+function packetOf(identity: ForkIdentity): ForkPacket {
+  const { generation, entropy, hostname, machineId, bootId, mac } = identity;
+  return { generation, entropy, hostname, machineId, bootId, mac };
+}
+
+function wallClock(): { seconds: number; nanoseconds: number } {
+  const now = Date.now();
+  return { seconds: Math.floor(now / 1000), nanoseconds: (now % 1000) * 1_000_000 };
+}

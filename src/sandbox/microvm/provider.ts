@@ -1,0 +1,261 @@
+/** The `microvm` provider: machines on the software hart, from images in the cache folder. */
+import { createHash } from "node:crypto";
+import { ShinkenError } from "../../errors/index.js";
+import { cacheLayout, type ImageInfo, openImage } from "../../images/index.js";
+import type { Golden, GoldenKey, Sandbox, SandboxProvider } from "../sandbox.js";
+import { type NativeMachine, loadAddon } from "./addon.js";
+import { bootImage, disksOf, settle } from "./boot.js";
+import type { Family, Household } from "./family.js";
+import { hostFork, replicaOf } from "./fork.js";
+import { type GoldenNote, MicrovmGolden, SharedGolden } from "./golden.js";
+import { type GoldenIdentity, goldenDigest, GoldenStore } from "./golden-store.js";
+import { drawIdentity } from "./identity.js";
+import type { MicrovmSandbox } from "./sandbox.js";
+import { Siblings } from "./siblings.js";
+import type { DefaultLimits } from "./transport.js";
+import { WARM_RECIPE, type WarmDepth, warmCode } from "./warm.js";
+
+export interface MicrovmOptions {
+  /** Folder of images and goldens; as `cacheLayout` says if unsaid. */
+  cacheDir?: string | undefined;
+  /** MiB of guest memory if a golden does not say. */
+  memoryMiB?: number | undefined;
+  /** How much code a golden decodes for its forks before it is handed out; `quick` if unsaid. */
+  warm?: WarmDepth | undefined;
+  /** Host milliseconds that a fork has to become ready. */
+  readyMs?: number | undefined;
+  /** Bounds of a request that does not bring its own. */
+  limits?: Partial<DefaultLimits> | undefined;
+  /** Console output of machines that boot. */
+  onConsole?: ((bytes: Uint8Array) => void) | undefined;
+}
+
+const DEFAULT_MEMORY_MIB = 512;
+const DEFAULT_LIMITS: DefaultLimits = { maxGuestMs: 3_600_000, wallMs: 600_000 };
+const DEFAULT_READY_MS = 60_000;
+
+export class MicrovmProvider implements SandboxProvider {
+  readonly name = "microvm";
+  readonly #options: MicrovmOptions;
+  readonly #store: GoldenStore;
+  readonly #machines = new Set<{ close(): Promise<void> }>();
+  /** Goldens by key, also those still being made: callers of one key share one build. */
+  readonly #goldens = new Map<string, Promise<SharedGolden>>();
+  /** Handles of the provider itself on image goldens, so that task after task need not load them again. */
+  readonly #kept = new Map<string, MicrovmGolden>();
+  readonly #household: Household;
+  #closing: Promise<void> | null = null;
+
+  /** @throws ShinkenError `host_unsupported` if the addon is not built. */
+  constructor(options: MicrovmOptions = {}) {
+    this.#options = options;
+    this.#store = new GoldenStore(cacheLayout(options.cacheDir).folder);
+    const machines = this.#machines;
+    const isClosed = (): boolean => this.#closing !== null;
+    this.#household = {
+      limits: { ...DEFAULT_LIMITS, ...options.limits },
+      readyMs: options.readyMs ?? DEFAULT_READY_MS,
+      get closed() {
+        return isClosed();
+      },
+      add: (machine) => machines.add(machine),
+      remove: (machine) => machines.delete(machine),
+    };
+  }
+
+  async imageGolden(
+    image: string,
+    options: { memoryMiB?: number; onProgress?: (line: string) => void } = {},
+  ): Promise<Golden> {
+    const info = this.#open(image);
+    const memoryMiB = this.#memory(options.memoryMiB);
+    return handleOf(() => this.#imageGolden(info, memoryMiB, options.onProgress));
+  }
+
+  async setupGolden(
+    image: string,
+    setupDigest: string,
+    setup: (sandbox: Sandbox) => Promise<void>,
+    options: { memoryMiB?: number; onProgress?: (line: string) => void } = {},
+  ): Promise<Golden> {
+    const info = this.#open(image);
+    const memoryMiB = this.#memory(options.memoryMiB);
+    const imageGolden = (): Promise<SharedGolden> => this.#imageGolden(info, memoryMiB, options.onProgress);
+    if (setupDigest === "") return handleOf(imageGolden);
+    const key: GoldenKey = { image: info.digest, setup: setupDigest, seed: "", memoryMiB };
+    return handleOf(() =>
+      this.#shared(key, info, async (family) => {
+        const base = await handleOf(imageGolden);
+        try {
+          // The setup's machine is seeded by what it will be: the same setup gives the same golden.
+          const seed = createHash("sha256").update(`shinken setup ${info.digest} ${setupDigest}`).digest();
+          const machine = await replicaOf({ ...sourceOf(base.shared), family }, seed);
+          return await this.#frozen(machine, setup);
+        } finally {
+          base.close();
+        }
+      }),
+    );
+  }
+
+  openMachines(): number {
+    return this.#machines.size;
+  }
+
+  /** The host's share of a fork alone, for the benchmark: a machine that has not run. */
+  hostFork(golden: Golden): NativeMachine {
+    if (!(golden instanceof MicrovmGolden))
+      throw new ShinkenError("internal", "not a golden of this provider");
+    return hostFork(golden.shared.native, drawIdentity(null, "replica"));
+  }
+
+  /** Decodes more code for the forks of a golden; for servers, which have the time. */
+  async warm(golden: Golden, depth: WarmDepth): Promise<void> {
+    if (!(golden instanceof MicrovmGolden))
+      throw new ShinkenError("internal", "not a golden of this provider");
+    await warmCode({ ...sourceOf(golden.shared), family: this.#family(golden.shared.family) }, depth);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      for (const golden of this.#kept.values()) golden.close();
+      this.#kept.clear();
+      while (this.#machines.size > 0)
+        await Promise.all([...this.#machines].map((machine) => machine.close()));
+      // Builds that were under way have lost their machines and end now.
+      await Promise.allSettled(this.#goldens.values());
+    })();
+    return this.#closing;
+  }
+
+  #open(image: string): ImageInfo {
+    if (this.#closing !== null) throw new ShinkenError("machine_closed", "the provider was closed");
+    return openImage(image, this.#options.cacheDir);
+  }
+
+  #memory(memoryMiB: number | undefined): number {
+    return memoryMiB ?? this.#options.memoryMiB ?? DEFAULT_MEMORY_MIB;
+  }
+
+  #family({ image, memoryMiB }: { image: string; memoryMiB: number }): Family {
+    return { household: this.#household, siblings: new Siblings(), image, memoryMiB };
+  }
+
+  async #imageGolden(
+    info: ImageInfo,
+    memoryMiB: number,
+    say = (_line: string): void => undefined,
+  ): Promise<SharedGolden> {
+    const key: GoldenKey = { image: info.digest, setup: "", seed: "", memoryMiB };
+    const shared = await this.#shared(key, info, async (family) => {
+      say(`golden of ${info.name}: boot`);
+      const machine = await bootImage(info, family, this.#options.onConsole);
+      say(`golden of ${info.name}: warm`);
+      return this.#frozen(machine, () => settle(machine, true));
+    });
+    const name = this.#digest(key);
+    if (!this.#kept.has(name) && this.#closing === null) this.#kept.set(name, shared.handle());
+    return shared;
+  }
+
+  #digest(key: GoldenKey): string {
+    const identity: GoldenIdentity = { ...key, recipe: WARM_RECIPE };
+    return goldenDigest(identity, loadAddon().machineAbi);
+  }
+
+  /** The golden of a key: open, on disk, or made by `build` and saved. */
+  #shared(
+    key: GoldenKey,
+    info: ImageInfo,
+    build: (family: Family) => Promise<Frozen>,
+  ): Promise<SharedGolden> {
+    const digest = this.#digest(key);
+    const known = this.#goldens.get(digest);
+    if (known !== undefined) return known;
+    const made = this.#loadOrBuild(digest, key, info, build);
+    this.#goldens.set(digest, made);
+    made.catch(() => this.#goldens.delete(digest));
+    return made;
+  }
+
+  async #loadOrBuild(
+    digest: string,
+    key: GoldenKey,
+    info: ImageInfo,
+    build: (family: Family) => Promise<Frozen>,
+  ): Promise<SharedGolden> {
+    const family = this.#family({ image: key.image, memoryMiB: key.memoryMiB });
+    let native = await this.#store.load(digest, disksOf(info));
+    let nextStream: number;
+    if (native === null) {
+      const frozen = await build(family);
+      ({ native, nextStream } = frozen);
+      const note: GoldenNote = { nextStream };
+      try {
+        await this.#store.save(digest, native, JSON.stringify(note));
+      } catch (error) {
+        native.close();
+        throw error;
+      }
+    } else {
+      nextStream = noteOf(native.facts().note).nextStream;
+    }
+    const shared = new SharedGolden(digest, native, family, nextStream, () => this.#goldens.delete(digest));
+    try {
+      if (!native.facts().hasCode || this.#options.warm === "full") {
+        await warmCode({ ...sourceOf(shared), family: this.#family(family) }, this.#options.warm ?? "quick");
+      }
+    } catch (error) {
+      native.close();
+      throw error;
+    }
+    return shared;
+  }
+
+  /** Runs `prepare`, lets the machine come to rest, freezes and closes it. */
+  async #frozen(machine: MicrovmSandbox, prepare: (sandbox: Sandbox) => Promise<void>): Promise<Frozen> {
+    try {
+      await prepare(machine);
+      await settle(machine, false);
+      if (!machine.transport.parked)
+        throw new ShinkenError("setup_failed", "the machine did not come to rest");
+      const native = await machine.native.freeze();
+      return { native, nextStream: machine.agent.nextStream };
+    } finally {
+      await machine.close();
+    }
+  }
+}
+
+interface Frozen {
+  native: SharedGolden["native"];
+  nextStream: number;
+}
+
+/** A handle of a golden; the one found may just have been closed by its last holder, then there is another. */
+async function handleOf(find: () => Promise<SharedGolden>): Promise<MicrovmGolden> {
+  for (;;) {
+    const shared = await find();
+    if (!shared.closed) return shared.handle();
+  }
+}
+
+function sourceOf(shared: SharedGolden): {
+  native: SharedGolden["native"];
+  family: Family;
+  nextStream: number;
+} {
+  return { native: shared.native, family: shared.family, nextStream: shared.nextStream };
+}
+
+/** The note of a golden file of ours. */
+function noteOf(text: string): GoldenNote {
+  try {
+    const note = JSON.parse(text) as Partial<GoldenNote>;
+    if (Number.isSafeInteger(note.nextStream) && (note.nextStream ?? 0) > 0)
+      return { nextStream: note.nextStream ?? 1 };
+  } catch {
+    // said below
+  }
+  throw new ShinkenError("golden_invalid", "the golden's note does not say where its agent stands");
+}

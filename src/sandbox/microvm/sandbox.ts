@@ -1,0 +1,222 @@
+/** A microVM as a `Sandbox`. */
+import { ShinkenError } from "../../errors/index.js";
+import { AgentClient, type AgentPort } from "../agent/index.js";
+import type {
+  Dialogue,
+  ExecRequest,
+  ExecResult,
+  ExecStream,
+  FileStat,
+  ForkKind,
+  ForkOptions,
+  Golden,
+  GoldenKey,
+  ProcessInfo,
+  ReadOptions,
+  Sandbox,
+  SandboxStats,
+  StreamOptions,
+  WriteOptions,
+} from "../sandbox.js";
+import { type NativeMachine, TICKS_PER_MS } from "./addon.js";
+import { QueuedDialogue } from "./dialogue.js";
+import type { Descent, Family } from "./family.js";
+import { branchOf, gradeForkOf } from "./fork.js";
+import { freezeMachine } from "./golden.js";
+import { QueuedStream } from "./stream.js";
+import { MachineTransport, nativeError } from "./transport.js";
+import { Turns } from "./turns.js";
+
+/** Standard input that fits into the agent's first allowance needs no answer in mid-run. */
+const STDIN_AT_ONCE = 65_536;
+
+export interface MachineParts {
+  id: string;
+  native: NativeMachine;
+  family: Family;
+  descent: Descent;
+  /** Numbers of the agent's streams go on where the parent stood. */
+  firstStream: number;
+}
+
+export class MicrovmSandbox implements Sandbox {
+  readonly id: string;
+  readonly family: Family;
+  readonly descent: Descent;
+  readonly native: NativeMachine;
+  readonly transport: MachineTransport;
+  /** The client on the agent's port, or on the grader's for a grade fork. For this folder only. */
+  readonly agent: AgentClient;
+  /** Branches taken so far; part of a branch's path. */
+  branches = 0;
+  readyMs: number | null = null;
+  readonly #turns = new Turns();
+  readonly #port: AgentPort;
+  #workloadFrozen = false;
+  #closing: Promise<void> | null = null;
+
+  constructor(parts: MachineParts) {
+    this.id = parts.id;
+    this.native = parts.native;
+    this.family = parts.family;
+    this.descent = parts.descent;
+    this.transport = new MachineTransport(parts.native, parts.family.household.limits);
+    this.#port = parts.descent.kind === "grade" ? 1 : 0;
+    this.agent = new AgentClient(this.transport, { port: this.#port, firstStream: parts.firstStream });
+    this.family.household.add(this);
+  }
+
+  get closed(): boolean {
+    return this.#closing !== null;
+  }
+
+  /**
+   * Runs `work` in its turn. In a grade fork the workload is frozen first: nothing that the agent left behind runs
+   * while checks look.
+   */
+  #turn<T>(work: () => Promise<T>): Promise<T> {
+    this.#checkOpen();
+    return this.#turns.take(async () => {
+      this.#checkOpen();
+      if (this.descent.kind === "grade" && !this.#workloadFrozen) {
+        await this.#guarded(() => this.agent.freeze(true));
+        this.#workloadFrozen = true;
+      }
+      return this.#guarded(work);
+    });
+  }
+
+  /** Work that touches the machine but asks nothing of its agent. */
+  #aside<T>(work: () => Promise<T>): Promise<T> {
+    this.#checkOpen();
+    return this.#turns.take(() => {
+      this.#checkOpen();
+      return this.#guarded(work);
+    });
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (this.closed) throw closedError(this.id);
+      throw error instanceof ShinkenError ? error : nativeError(error);
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.closed) throw closedError(this.id);
+  }
+
+  exec(request: ExecRequest): Promise<ExecResult> {
+    return this.#later(() => this.agent.exec(request, this.#extras(), hostTime(request)));
+  }
+
+  stream(request: ExecRequest, options: StreamOptions = {}): ExecStream {
+    this.#checkOpen();
+    // Output is read and input written while the command runs: always in host time.
+    return new QueuedStream(this.#turns, () =>
+      this.agent.stream(request, { ...options, ...this.#extras() }, { realtime: true }),
+    );
+  }
+
+  async dialogue(request: ExecRequest): Promise<Dialogue> {
+    const inner = await this.#later(() => this.agent.dialogue(request, this.#extras()));
+    return new QueuedDialogue(
+      inner,
+      (work) => this.#later(work),
+      () => this.closed,
+    );
+  }
+
+  readFile(path: string, options: ReadOptions = {}): Promise<Uint8Array> {
+    return this.#later(() => this.agent.readFile(path, options));
+  }
+
+  writeFile(path: string, data: Uint8Array | string, options: WriteOptions = {}): Promise<void> {
+    return this.#later(() => this.agent.writeFile(path, data, options));
+  }
+
+  stat(path: string): Promise<FileStat> {
+    return this.#later(() => this.agent.stat(path));
+  }
+
+  statIfExists(path: string): Promise<FileStat | null> {
+    return this.#later(() => this.agent.statIfExists(path));
+  }
+
+  list(path: string, limit?: number): Promise<FileStat[]> {
+    return this.#later(() => this.agent.list(path, limit));
+  }
+
+  hash(path: string): Promise<string> {
+    return this.#later(() => this.agent.hash(path));
+  }
+
+  processes(): Promise<ProcessInfo[]> {
+    return this.#later(() => this.agent.processes());
+  }
+
+  wait(ms: number): Promise<void> {
+    return this.#later(() => this.agent.wait(ms));
+  }
+
+  fork(kind: ForkKind, options: ForkOptions = {}): Promise<Sandbox> {
+    return this.#settled(() =>
+      this.#aside(() => (kind === "grade" ? gradeForkOf(this) : branchOf(this, options.seed ?? null))),
+    );
+  }
+
+  freeze(key: GoldenKey): Promise<Golden> {
+    return this.#settled(() => this.#aside(() => freezeMachine(this, key)));
+  }
+
+  digest(): Promise<string> {
+    return this.#settled(() => this.#aside(() => this.native.digest()));
+  }
+
+  stats(): SandboxStats {
+    const { instructions, ticks, privateBytes, memoryBytes } = this.native.stats();
+    return { instructions, guestMs: ticks / TICKS_PER_MS, privateBytes, memoryBytes };
+  }
+
+  /** Makes the request that runs now reject with `cancelled`; those that wait go on in their turn. */
+  cancel(): void {
+    this.transport.cancel();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      this.family.household.remove(this);
+      await this.native.close();
+      await this.#turns.idle();
+    })();
+    return this.#closing;
+  }
+
+  #later<T>(work: () => Promise<T>): Promise<T> {
+    return this.#settled(() => this.#turn(work));
+  }
+
+  /** A closed machine rejects like every other failure; it does not throw. */
+  async #settled<T>(work: () => Promise<T>): Promise<T> {
+    return work();
+  }
+
+  /** Grade forks run programs from the read-only image, whatever the agent made of the machine's own. */
+  #extras(): { image?: boolean } {
+    return this.descent.kind === "grade" ? { image: true } : {};
+  }
+}
+
+function closedError(id: string): ShinkenError {
+  return new ShinkenError("machine_closed", `machine ${id} was closed`);
+}
+
+/** Standard input beyond the first allowance is asked for by the guest while it runs, and must find host time. */
+function hostTime(request: ExecRequest): { realtime?: boolean } {
+  const { stdin } = request;
+  if (stdin === undefined) return {};
+  const length = typeof stdin === "string" ? Buffer.byteLength(stdin) : stdin.length;
+  return length > STDIN_AT_ONCE ? { realtime: true } : {};
+}

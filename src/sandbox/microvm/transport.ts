@@ -1,0 +1,142 @@
+/** Carries the agent's frames on the addon, and knows whether the machine is still of use. */
+import { ShinkenError } from "../../errors/index.js";
+import type { AgentPort, AgentTransport, ExchangeRequest } from "../agent/index.js";
+import type { NativeMachine, PortName, RunOutcome, StopReason } from "./addon.js";
+
+/** Bounds of an exchange that brings none of its own. */
+export interface DefaultLimits {
+  /** Guest milliseconds; idle ones cost little. Not applied to exchanges in host time, where somebody may think. */
+  maxGuestMs: number;
+  /** Host milliseconds: the safety net. */
+  wallMs: number;
+}
+
+/** Stop reasons after which no guest code runs any more. */
+const ends: Partial<Record<StopReason, string>> = {
+  shutdown: "the machine switched itself off",
+  reboot: "the machine restarted, as it does when its kernel panics or its agent has died",
+  failure: "the machine's kernel failed",
+  host_memory: "the host has no memory left for the machine",
+  idle: "the machine waits for something that can never happen",
+};
+
+export class MachineTransport implements AgentTransport {
+  readonly #machine: NativeMachine;
+  readonly #defaults: DefaultLimits;
+  #end: ShinkenError | null = null;
+  #parked = false;
+  #console: ((bytes: Uint8Array) => void) | undefined;
+
+  constructor(machine: NativeMachine, defaults: DefaultLimits) {
+    this.#machine = machine;
+    this.#defaults = defaults;
+  }
+
+  /** Why the machine is of no use any more; null while it is. */
+  get end(): ShinkenError | null {
+    return this.#end;
+  }
+
+  /** True if the hart stood in its idle loop when it last ran. */
+  get parked(): boolean {
+    return this.#parked;
+  }
+
+  /** Shows the machine's console to a listener, from the next exchange on; undefined: to nobody. */
+  listen(listener: ((bytes: Uint8Array) => void) | undefined): void {
+    this.#console = listener;
+  }
+
+  async exchange(
+    request: ExchangeRequest,
+    onFrame: (frame: Uint8Array) => void,
+  ): Promise<{ reason: string }> {
+    if (this.#end !== null) throw this.#end;
+    const realtime = request.realtime === true;
+    const wallMs = request.wallMs ?? (realtime ? undefined : this.#defaults.wallMs);
+    const maxGuestMs = request.maxGuestMs ?? (realtime ? 0 : this.#defaults.maxGuestMs);
+    let late = false;
+    const timer =
+      wallMs === undefined
+        ? undefined
+        : setTimeout(() => {
+            late = true;
+            this.#machine.cancel();
+          }, wallMs);
+    try {
+      const outcome = await this.#run(
+        {
+          port: portName(request.port),
+          input: request.input,
+          awaitStream: request.stream,
+          maxGuestMs: Math.ceil(maxGuestMs),
+          maxInstructions: request.maxInstructions ?? 0,
+          realtime,
+        },
+        // In host time somebody reads along; otherwise everything comes at once with the end.
+        realtime ? onFrame : undefined,
+      );
+      for (const frame of outcome.frames) onFrame(frame);
+      this.#parked = outcome.parked;
+      this.#note(outcome);
+      return { reason: late && outcome.reason === "cancelled" ? "wall timeout" : outcome.reason };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #run(
+    options: Parameters<NativeMachine["run"]>[0],
+    onFrame: ((frame: Uint8Array) => void) | undefined,
+  ): Promise<RunOutcome> {
+    try {
+      return await this.#machine.run(
+        options,
+        onFrame === undefined
+          ? undefined
+          : (frames) => {
+              frames.forEach(onFrame);
+            },
+        this.#console,
+      );
+    } catch (cause) {
+      throw nativeError(cause);
+    }
+  }
+
+  /** Remembers an end, so that later requests fail with the reason and not with its consequences. */
+  #note(outcome: RunOutcome): void {
+    if (outcome.reason === "protocol") {
+      this.#end = new ShinkenError("agent_protocol", `The guest broke the frame format: ${outcome.detail}`);
+      throw this.#end;
+    }
+    const why = ends[outcome.reason];
+    if (why === undefined) return;
+    const detail = outcome.detail === "" ? "" : ` (${outcome.detail})`;
+    this.#end = new ShinkenError("machine_died", `${why}${detail}`);
+  }
+
+  post(port: AgentPort, bytes: Uint8Array): void {
+    // Refused only beyond 16 MiB, which credit keeps far away, or after the end, when nobody would read it.
+    this.#machine.post(portName(port), bytes);
+  }
+
+  cancel(): void {
+    this.#machine.cancel();
+  }
+}
+
+function portName(port: AgentPort): PortName {
+  return port === 1 ? "grader" : "agent";
+}
+
+/** An error of the addon with a code of the table. */
+export function nativeError(cause: unknown): ShinkenError {
+  if (cause instanceof ShinkenError) return cause;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const code = cause instanceof Error ? String((cause as NodeJS.ErrnoException).code ?? "") : "";
+  if (code === "closed") return new ShinkenError("machine_closed", message, { cause });
+  if (code === "no_memory") return new ShinkenError("host_unsupported", message, { cause });
+  if (code.startsWith("golden_")) return new ShinkenError("golden_invalid", message, { cause });
+  return new ShinkenError("internal", message, { cause });
+}

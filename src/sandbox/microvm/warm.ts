@@ -1,0 +1,82 @@
+/**
+ * What is run once so that no child pays for it: in the machine, before it becomes an image's golden, what fills the page
+ * cache; in a throw-away fork, what decodes code that all later forks then share.
+ */
+import type { AgentClient } from "../agent/index.js";
+import type { NativeGolden } from "./addon.js";
+import type { Family } from "./family.js";
+import { replicaOf } from "./fork.js";
+
+/** Changes whenever what is done to an image's golden changes: part of its key. */
+export const WARM_RECIPE = "warm-1";
+
+/** Starts that nearly every episode makes. */
+const quick: readonly string[][] = [["true"], ["sh", "-c", "true"]];
+
+/** The likely rest, by how often it is met. A program that an image lacks is passed over. */
+const common: readonly string[][] = [
+  ["bash", "-c", "true"],
+  ["bash", "-c", "for i in 1 2; do echo $i | cat | wc -l; done; test -f /etc/passwd && [[ a == a ]]"],
+  ["ls", "-la", "/etc"],
+  ["cat", "/etc/hostname"],
+  ["grep", "-r", "root", "/etc/passwd"],
+  ["sed", "-n", "1p", "/etc/passwd"],
+  ["sh", "-c", "head -n 1 /etc/passwd | tail -n 1 | sort | uniq | cut -d: -f1 | tr a-z A-Z"],
+  [
+    "sh",
+    "-c",
+    "mkdir -p /tmp/w/a && cp /etc/passwd /tmp/w/a/p && mv /tmp/w/a/p /tmp/w/q && chmod 600 /tmp/w/q && rm -r /tmp/w",
+  ],
+  ["find", "/etc", "-maxdepth", "1", "-name", "*.conf"],
+  ["awk", "-F:", "{print $1}", "/etc/passwd"],
+  ["python3", "-c", "print(1)"],
+  ["python3", "-c", "import json, csv, re, os, sys, sqlite3, subprocess, pathlib, collections, datetime"],
+  ["git", "--version"],
+  ["sh", "-c", "cd /tmp && git init -q w && cd w && git status --short && cd .. && rm -rf w"],
+  ["sqlite3", ":memory:", "select 1"],
+  ["jq", "-n", "1"],
+  ["ps"],
+];
+
+/** Guest time for each of the commands; one that hangs costs no more. */
+const COMMAND_MS = 60_000;
+
+async function runAll(agent: AgentClient, commands: readonly string[][]): Promise<void> {
+  for (const argv of commands) {
+    // An image without the program answers with an error that is of no interest here.
+    await agent
+      .exec({ argv: [...argv], user: "agent", cwd: "/", timeoutMs: COMMAND_MS, maxOutputBytes: 4096 })
+      .catch(ignoreGuest);
+  }
+}
+
+function ignoreGuest(error: unknown): void {
+  if (error instanceof Error && "code" in error && error.code === "guest_error") return;
+  throw error;
+}
+
+/** Fills the machine's page cache with what the commands read. */
+export async function fillPageCache(agent: AgentClient): Promise<void> {
+  await runAll(agent, [...quick, ...common]);
+}
+
+export type WarmDepth = "quick" | "full";
+
+/**
+ * Decodes code in a throw-away fork for all forks to come: `quick` the uniqueness step and the smallest commands (some ten
+ * milliseconds), `full` the common programs too (about a second).
+ */
+export async function warmCode(
+  source: { native: NativeGolden; family: Family; nextStream: number },
+  depth: WarmDepth,
+): Promise<void> {
+  const seed = new Uint8Array(32);
+  // A family of its own: the throw-away's random numbers are nobody's siblings.
+  const fork = await replicaOf(source, seed);
+  try {
+    await runAll(fork.agent, depth === "quick" ? quick : [...quick, ...common]);
+    await fork.native.shareCodeWith(source.native);
+  } finally {
+    await fork.close();
+  }
+}
