@@ -1,10 +1,15 @@
-/** What stands behind a server or a local run: machines, goldens and tasks. Opened only when somebody asks for one. */
-import type { Environment, EnvironmentFactory } from "../env/environment.js";
-import { ShinkenError } from "../errors/index.js";
+/** What stands behind a server or a local run: machines, goldens and tasks. Nothing is started before it is needed. */
+import type { TaskEnvironmentFactory } from "../env/index.js";
+import type { TaskSet } from "../env/task/index.js";
+import type { MicrovmProvider } from "../sandbox/microvm/provider.js";
 
 export interface Backend {
-  factory: EnvironmentFactory;
+  provider: MicrovmProvider;
+  factory: TaskEnvironmentFactory;
+  /** Undefined where no folder was given. */
+  tasks: TaskSet | undefined;
   openMachines(): number;
+  /** Frees goldens, machines and worker threads. */
   close(): Promise<void>;
 }
 
@@ -13,13 +18,25 @@ export interface BackendOptions {
   tasks?: string | undefined;
 }
 
-/** TEMPORARY */
-export async function openBackend(_options: BackendOptions): Promise<Backend> {
-  const none = (): Promise<Environment> =>
-    Promise.reject(new ShinkenError("host_unsupported", "not wired yet"));
+/** Loads the tasks and opens the provider. Rejects with `bad_task` or `host_unsupported`. */
+export async function openBackend(options: BackendOptions): Promise<Backend> {
+  const [{ TaskEnvironmentFactory, loadTasks }, { MicrovmProvider }] = await Promise.all([
+    import("../env/index.js"),
+    import("../sandbox/microvm/provider.js"),
+  ]);
+  const tasks = options.tasks === undefined ? undefined : await loadTasks(options.tasks);
+  const provider = new MicrovmProvider();
+  const factory = new TaskEnvironmentFactory({ provider, tasks: tasks?.tasks ?? [] });
   return {
-    factory: { tasks: () => [], create: none, createSandbox: none },
-    openMachines: () => 0,
-    close: async () => undefined,
+    provider,
+    factory,
+    tasks,
+    openMachines: () => provider.openMachines(),
+    async close() {
+      factory.close();
+      await provider.close();
+      const { closePool } = await import("../verifiers/index.js");
+      await closePool();
+    },
   };
 }

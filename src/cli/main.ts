@@ -12,6 +12,7 @@ async function main(words: readonly string[]): Promise<void> {
     )
     .version(version())
     .showSuggestionAfterError()
+    .enablePositionalOptions()
     .exitOverride();
   try {
     await (entry === undefined ? addAll(program) : addOne(program, entry));

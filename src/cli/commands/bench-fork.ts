@@ -1,2 +1,79 @@
 import type { Command } from "commander";
-export function define(_command: Command): void {}
+import type { Sandbox } from "../../sandbox/sandbox.js";
+import { loadBenchmark } from "../benchmark.js";
+import { closeGrader, evaluateTen, prepareTen } from "../ten-checks.js";
+
+export interface Spread {
+  p50: number;
+  p99: number;
+}
+
+interface ForkReport {
+  golden_mib: number;
+  memory: {
+    soft: {
+      fork_us: Spread;
+      ready_ms: Spread;
+      bulk100_ms: number;
+      bulk1000: { ms: number; rss_mib: number };
+      step_true_ms: Spread;
+      evaluate10_ms: Spread | null;
+      close_us: Spread;
+    };
+  };
+  baseline: { spawn_true_ms: Spread; fork2_us: Spread; copy_ms: Spread };
+}
+
+interface ForkModule {
+  benchFork(options: Record<string, unknown>): Promise<ForkReport>;
+}
+
+export function define(command: Command): void {
+  command
+    .option("--image <name>", "image of the machine", "shell")
+    .option("--effort <x>", "share of the default number of samples", Number, 1)
+    .option("--json", "print one JSON object")
+    .addHelpText("after", "\nExample:\n  shinken bench fork --json")
+    .action(benchFork);
+}
+
+async function benchFork(options: { image: string; effort: number; json?: boolean }): Promise<void> {
+  const { MicrovmProvider } = await import("../../sandbox/microvm/provider.js");
+  const module = await loadBenchmark<ForkModule>("fork");
+  const provider = new MicrovmProvider();
+  try {
+    const result = await module.benchFork({
+      provider,
+      image: options.image,
+      effort: options.effort,
+      evaluate10: {
+        prepare: prepareTen,
+        evaluate: (sandbox: Sandbox) => evaluateTen(sandbox),
+      },
+      onProgress: (line: string) => process.stderr.write(`${line}\n`),
+    });
+    process.stdout.write(options.json === true ? `${JSON.stringify(result)}\n` : render(result));
+  } finally {
+    await provider.close();
+    await closeGrader();
+  }
+}
+
+function render({ golden_mib, memory: { soft }, baseline }: ForkReport): string {
+  const row = (name: string, spread: Spread | null, unit: string): string =>
+    `${name.padEnd(28)} ${spread === null ? "-" : `p50 ${spread.p50} p99 ${spread.p99} ${unit}`}`;
+  return [
+    `golden ${golden_mib} MiB`,
+    row("host fork", soft.fork_us, "us"),
+    row("fork to ready", soft.ready_ms, "ms"),
+    `${"100 forks ready".padEnd(28)} ${soft.bulk100_ms} ms`,
+    `${"1,000 forks ready".padEnd(28)} ${soft.bulk1000.ms} ms, ${soft.bulk1000.rss_mib} MiB`,
+    row("step with true", soft.step_true_ms, "ms"),
+    row("evaluate with ten checks", soft.evaluate10_ms, "ms"),
+    row("close", soft.close_us, "us"),
+    row("baseline: spawn /bin/true", baseline.spawn_true_ms, "ms"),
+    row("baseline: fork(2)", baseline.fork2_us, "us"),
+    row("baseline: plain copy", baseline.copy_ms, "ms"),
+    "",
+  ].join("\n");
+}

@@ -1,2 +1,64 @@
 import type { Command } from "commander";
-export function define(_command: Command): void {}
+import { integer } from "../options.js";
+import { Stage } from "../progress.js";
+
+interface EvalOptions {
+  operator: string;
+  replicas: number;
+  seed: number;
+  concurrency?: number;
+  url?: string;
+  json?: boolean;
+}
+
+export function define(command: Command): void {
+  command
+    .argument("<dir>", "folder of tasks")
+    .option("--operator <name>", "who plays: oracle, null, fail or done", "oracle")
+    .option("--replicas <k>", "episodes of each task", integer(1, 10_000), 5)
+    .option("--seed <n>", "run seed: the same seed, the same parameters and machines", integer(0), 0)
+    .option("--concurrency <n>", "episodes at a time", integer(1, 1024))
+    .option("--url <ws://...>", "a server that has the same tasks, instead of one of our own; its token in SHINKEN_TOKEN")
+    .option("--json", "print the report as one JSON object")
+    .addHelpText(
+      "after",
+      "\nExample:\n  shinken eval tasks/demo --operator oracle --replicas 5\n\nExit codes: 0 every episode was graded, 1 some were not, 2 usage or a wrong task, 3 no server or no machine.",
+    )
+    .action(evaluate);
+}
+
+async function evaluate(folder: string, options: EvalOptions): Promise<void> {
+  const [{ loadTasks }, { evaluateTaskSet, renderScorecard }, { operatorByName }, { connect }, { startServerProcess }] =
+    await Promise.all([
+      import("../../env/index.js"),
+      import("../../rollout/index.js"),
+      import("../../operator/index.js"),
+      import("../../client/index.js"),
+      import("../server-process.js"),
+    ]);
+  const operator = operatorByName(options.operator);
+  const set = await loadTasks(folder);
+  const server = options.url === undefined ? await startServerProcess(folder) : undefined;
+  const url = server?.url ?? options.url ?? "";
+  try {
+    const stage = new Stage(`eval: ${operator.name}`);
+    const report = await evaluateTaskSet({
+      tasks: set.tasks,
+      digest: set.digest,
+      operator,
+      replicas: options.replicas,
+      seed: options.seed,
+      ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
+      // Our own server, a child on loopback, inherits the token and wants it, too.
+      connect: () => connect(url, { token: process.env["SHINKEN_TOKEN"] || undefined }),
+      onEpisode: (outcome, done, all) => {
+        stage.update(done, all, `${outcome.task} ${outcome.score ?? outcome.status}`);
+      },
+    });
+    stage.end();
+    process.stdout.write(options.json === true ? `${JSON.stringify(report)}\n` : renderScorecard(report));
+    if (report.total.ungraded > 0) process.exitCode = 1;
+  } finally {
+    await server?.stop();
+  }
+}

@@ -1,2 +1,24 @@
 import type { Command } from "commander";
-export function define(_command: Command): void {}
+import { imageNames, listImages } from "../../images/index.js";
+
+export function define(command: Command): void {
+  command
+    .option("--json", "print one JSON object")
+    .addHelpText("after", "\nExample:\n  shinken image list --json")
+    .action(list);
+}
+
+function list(options: { json?: boolean }): void {
+  const named = new Map(imageNames().map(({ name, digest }) => [digest, name]));
+  const images = listImages().map((image) => ({ ...image, current: named.has(image.digest) }));
+  if (options.json === true) {
+    process.stdout.write(`${JSON.stringify({ images })}\n`);
+    return;
+  }
+  if (images.length === 0) process.stdout.write("no image yet; build one: shinken image build shell\n");
+  for (const { name, digest, sizeBytes, releaseDate, current } of images) {
+    const date = new Date(releaseDate * 1000).toISOString().slice(0, 10);
+    const size = `${Math.round(sizeBytes / 1024 ** 2)} MiB`;
+    process.stdout.write(`${name.padEnd(12)} ${digest.slice(0, 16)} ${size.padStart(9)}  ${date}${current ? "" : "  (superseded)"}\n`);
+  }
+}

@@ -1,0 +1,42 @@
+/** A server in a process of its own, for commands that play against one. */
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { ShinkenError } from "../errors/index.js";
+import { launcher } from "./root.js";
+
+export interface ServerProcess {
+  url: string;
+  /** Ends it and waits until it has gone. */
+  stop(): Promise<void>;
+}
+
+/** Starts `shinken serve` on a free port; it ends with this process, however that ends. */
+export async function startServerProcess(tasks: string): Promise<ServerProcess> {
+  const child = spawn(
+    process.execPath,
+    [launcher(), "serve", "--port", "0", "--tasks", tasks, "--json", "--log-level", "warn", "--drain", "1", "--stop-with-stdin"],
+    { stdio: ["pipe", "pipe", "inherit"] },
+  );
+  const exited = new Promise<void>((resolve) => {
+    child.once("close", () => resolve());
+  });
+  const lines = createInterface(child.stdout);
+  const url = await new Promise<string>((resolve, reject) => {
+    lines.once("line", (line) => {
+      resolve((JSON.parse(line) as { url: string }).url);
+    });
+    child.once("error", reject);
+    child.once("exit", (code) => {
+      reject(new ShinkenError("internal", `the server ended with exit code ${code} before it listened`));
+    });
+  });
+  lines.close();
+  child.stdout.resume();
+  return {
+    url,
+    async stop() {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
