@@ -1,5 +1,6 @@
 #pragma once
-// The smallest machine around a hart: RAM in one vector, a console behind SBI, one scratch device. For CPU tests.
+// The smallest machine around a hart: RAM in one vector, a console behind SBI, one scratch device. For CPU
+// tests.
 #include <cstring>
 #include <functional>
 #include <string>
@@ -28,7 +29,8 @@ class FlatMemory final : public GuestMemory {
   /// Physical accesses of the test itself, through the front door like a device's.
   void put(u64 pa, const void* data, std::size_t size) {
     const auto* from = static_cast<const u8*>(data);
-    for (std::size_t i = 0; i < size; ++i, ++pa) page_for_write((pa - kRamBase) >> kPageShift)[pa & kPageMask] = from[i];
+    for (std::size_t i = 0; i < size; ++i, ++pa)
+      page_for_write((pa - kRamBase) >> kPageShift)[pa & kPageMask] = from[i];
   }
   template <class T>
   void write(u64 pa, T value) {
@@ -48,7 +50,8 @@ class FlatMemory final : public GuestMemory {
   std::vector<bool> shared_;
 };
 
-/// One 4 KiB device page at `kDevice` that remembers accesses; SBI console output; SBI reset asks the hart to stop.
+/// One 4 KiB device page at `kDevice` that remembers accesses; SBI console output; SBI reset asks the hart to
+/// stop.
 class FlatBus final : public Bus {
  public:
   static constexpr u64 kDevice = 0x10000000;
