@@ -1,0 +1,204 @@
+import { afterEach, expect, it } from "vitest";
+import { TaskEnvironmentFactory } from "../../src/env/factory.js";
+import { makeTask } from "../../src/env/task/index.js";
+import { HostProvider, type HostSandbox } from "../support/host-sandbox.js";
+import { describeOnHost } from "./support.js";
+import { type Change, document, sh, type World, world } from "./session-support.js";
+
+const worlds: World[] = [];
+function open(change: Change = {}): World {
+  const made = world(change);
+  worlds.push(made);
+  return made;
+}
+afterEach(async () => {
+  for (const made of worlds.splice(0)) {
+    await made.close();
+    expect(made.provider.openMachines()).toBe(0);
+    expect(made.provider.goldens).toBe(0);
+  }
+});
+
+describeOnHost("when the machine fails", () => {
+  it("a dead machine is an infra event and an error, never a reward; a reset begins anew", async () => {
+    const { session, events } = open();
+    await session.reset({ seed: 1 });
+    (session.episode().machine as HostSandbox).kill();
+    await expect(session.step([sh("true")])).rejects.toMatchObject({ code: "machine_died" });
+    expect(events).toEqual([expect.objectContaining({ event: "infra", code: "machine_died" })]);
+    await expect(session.step([sh("true")])).rejects.toMatchObject({ code: "machine_died" });
+    expect(await session.evaluate()).toMatchObject({
+      status: "ungraded",
+      score: null,
+      passed: null,
+      reason: expect.stringContaining("machine_died"),
+    });
+    await session.reset({ seed: 1 });
+    expect((await session.step([sh("echo 1 > one")])).reward).toBe(2);
+  });
+
+  it("a machine that dies before it is graded leaves the verdict ungraded", async () => {
+    const { session } = open();
+    await session.reset({ seed: 1 });
+    (session.episode().machine as HostSandbox).kill("agent_protocol");
+    expect(await session.evaluate()).toMatchObject({
+      status: "ungraded",
+      score: null,
+      reason: expect.stringContaining("agent_protocol"),
+    });
+  });
+
+  it("a fork that fails is replaced, and told of; after three the reset fails", async () => {
+    const { session, provider, events } = open();
+    await session.reset({ seed: 1 });
+    provider.failForks = 2;
+    await session.reset({ seed: 1 });
+    expect(events.map(({ event }) => event)).toEqual(["infra", "infra"]);
+    provider.failForks = 3;
+    await expect(session.reset({ seed: 1 })).rejects.toMatchObject({ code: "fork_failed", retry: true });
+    await expect(session.step([sh("true")])).rejects.toMatchObject({ code: "not_reset" });
+    await session.reset({ seed: 1 });
+  });
+
+  it("milestones that cannot be read pay nothing now and are read again after the next step", async () => {
+    const { session, provider } = open();
+    await session.reset({ seed: 1 });
+    provider.failForks = 2;
+    const blind = await session.step([sh("echo 1 > one")]);
+    expect(blind).toMatchObject({ reward: 0, terminated: false, info: { ungraded: ["one", "two"] } });
+    expect(await session.step([sh("true")])).toMatchObject({ reward: 2, info: { earned: ["one"] } });
+  });
+
+  it("the wall-clock net ends the episode as an infra failure, never as truncated", async () => {
+    const { session, events } = open({ limits: { agent: { wall_seconds: 0.3 } } });
+    await session.reset({ seed: 1 });
+    await expect(session.step([{ type: "exec", command: "sleep 30" }])).rejects.toMatchObject({
+      code: "machine_timeout",
+    });
+    expect(events).toContainEqual(expect.objectContaining({ event: "infra", code: "machine_timeout" }));
+    expect(await session.evaluate()).toMatchObject({ status: "ungraded" });
+  });
+
+  it("setup that fails names its step, is not kept as a golden, and leaves nothing open", async () => {
+    const setup = [
+      { write: { path: "/home/agent/a", text: "" } },
+      { exec: { argv: ["sh", "-c", "echo wrong >&2; exit 4"] } },
+    ];
+    const { session, provider } = open({ setup, params: {}, instruction: "x", ready: [] });
+    const wanted = {
+      code: "setup_failed",
+      path: "setup[1]",
+      message: "setup[1]: sh gave exit code 4: wrong",
+    };
+    await expect(session.reset({ seed: 1 })).rejects.toMatchObject(wanted);
+    await expect(session.reset({ seed: 1 })).rejects.toMatchObject(wanted);
+    expect(provider.openMachines()).toBe(0);
+    expect(provider.setups).toHaveLength(2);
+  });
+
+  it("readiness that does not come is a setup failure after its deadline in machine time", async () => {
+    const { session } = open({ ready: [{ file: "/home/agent/never", deadline_s: 2 }] });
+    await expect(session.reset({ seed: 1 })).rejects.toMatchObject({
+      code: "setup_failed",
+      path: "ready[0]",
+      message: expect.stringContaining("no /home/agent/never"),
+    });
+  });
+});
+
+describeOnHost("when the client is careless", () => {
+  it("a second request while one runs is told to come again", async () => {
+    const { session } = open();
+    await session.reset({ seed: 1 });
+    const running = session.step([sh("sleep 0.2")]);
+    await expect(session.evaluate()).rejects.toMatchObject({ code: "session_busy", retry: true });
+    expect((await running).info).toMatchObject({ step: 1 });
+  });
+
+  it("a cancelled step rejects at once, and the next one waits for the machine to be free", async () => {
+    const { session } = open();
+    await session.reset({ seed: 1 });
+    const running = session.step([sh("touch begun; sleep 0.3; echo 1 > one"), sh("echo 2 > two")]);
+    const rejected = expect(running).rejects.toMatchObject({ code: "cancelled", retry: true });
+    await expect.poll(() => session.episode().machine.statIfExists("/home/agent/begun")).not.toBeNull();
+    session.cancel();
+    await rejected;
+    const next = await session.step([sh("ls one two")]);
+    expect(next.observation.results[0]).toMatchObject({ stdout: "one\n" });
+    expect(next.info).toMatchObject({ earned: ["one"] });
+  });
+
+  it("closing in the middle of a step or of a reset frees the machine", async () => {
+    const { session, another, provider } = open();
+    await session.reset({ seed: 1 });
+    const step = session.step([sh("sleep 30")]);
+    const stepped = expect(step).rejects.toThrow();
+    await session.close();
+    await stepped;
+    const other = another();
+    const reset = other.reset({ seed: 1 });
+    const wasReset = expect(reset).rejects.toThrow();
+    await other.close();
+    await wasReset;
+    expect(provider.openMachines()).toBe(0);
+    await expect(session.reset()).rejects.toMatchObject({ code: "machine_closed" });
+  });
+
+  it("parameters out of range are refused by name", async () => {
+    const { session } = open();
+    await expect(session.reset({ params: { times: 0 } })).rejects.toMatchObject({
+      code: "bad_request",
+      path: "params.times",
+    });
+    await expect(session.reset({ params: { tims: 1 } })).rejects.toMatchObject({
+      suggestion: 'did you mean "times"?',
+    });
+  });
+});
+
+describeOnHost("the factory", () => {
+  it("names its tasks, finds misspelt ones, and makes one golden for many sessions", async () => {
+    const provider = new HostProvider();
+    const factory = new TaskEnvironmentFactory({ provider, tasks: [makeTask(document)] });
+    expect(factory.tasks()).toMatchObject([{ id: "two-files", version: "1.0.0" }]);
+    await expect(factory.create("two-fils")).rejects.toMatchObject({
+      code: "unknown_task",
+      suggestion: 'did you mean "two-files"?',
+    });
+    const sessions = await Promise.all(Array.from({ length: 4 }, () => factory.create("two-files")));
+    await Promise.all(sessions.map((session) => session.reset({ params: { times: 3 } })));
+    expect(provider.setups).toHaveLength(1);
+    for (const session of sessions) await session.close();
+    factory.close();
+    expect(provider.openMachines()).toBe(0);
+    await provider.close();
+    expect(provider.goldens).toBe(0);
+  });
+
+  it("keeps no more unused goldens than it is told", async () => {
+    const provider = new HostProvider();
+    const factory = new TaskEnvironmentFactory({ provider, tasks: [makeTask(document)], maxIdleGoldens: 2 });
+    const session = await factory.create("two-files");
+    for (const times of [1, 2, 3, 4, 5]) await session.reset({ params: { times } });
+    await session.close();
+    expect(provider.goldens).toBe(2);
+    factory.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(provider.goldens).toBe(0);
+    await provider.close();
+  });
+
+  it("makes plain sandboxes, which are not graded", async () => {
+    const provider = new HostProvider();
+    const factory = new TaskEnvironmentFactory({ provider, tasks: [] });
+    const sandbox = await factory.createSandbox("shell");
+    await sandbox.reset();
+    const step = await sandbox.step([sh("pwd"), { type: "shell", command: "cd /tmp; pwd" }]);
+    expect(step.observation.results.map(({ text }) => text)).toEqual(["/home/agent", "/tmp"]);
+    expect(step).toMatchObject({ reward: 0, terminated: false, truncated: false });
+    await expect(sandbox.evaluate()).rejects.toMatchObject({ code: "bad_request" });
+    await sandbox.close();
+    factory.close();
+    await provider.close();
+  });
+});
