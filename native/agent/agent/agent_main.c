@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@ static void take_precedence(void) {
 }
 
 int agent_main(void) {
+  prctl(PR_SET_NAME, "shinken-agent");
   umask(022);
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
   take_precedence();

@@ -96,10 +96,12 @@ int identity_clock(int64_t seconds, int64_t nanoseconds) {
 
 int identity_network(const uint8_t* mac, const char* ip, const char** state) {
   *state = "absent";
+  // Asking the socket for a device that is not there makes the kernel start modprobe, at 120,000
+  // instructions.
+  if (socket_fd < 0 || access("/sys/class/net/" NETWORK_DEVICE, F_OK) != 0) return 0;
   struct ifreq request;
   memset(&request, 0, sizeof request);
   memcpy(request.ifr_name, NETWORK_DEVICE, sizeof NETWORK_DEVICE);
-  if (socket_fd < 0 || ioctl(socket_fd, SIOCGIFINDEX, &request) != 0) return 0;
   if (mac != NULL) {
     request.ifr_hwaddr.sa_family = ARPHRD_ETHER;
     memcpy(request.ifr_hwaddr.sa_data, mac, 6);

@@ -65,7 +65,7 @@ static const char* build(void) {
   if (mount("dev", STAGE "/dev", "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=755,size=64k") != 0)
     return "image_dev";
   if (device("null", 3) != 0 || device("zero", 5) != 0 || device("full", 7) != 0 ||
-      device("random", 8) != 0 || device("urandom", 9) != 0)
+      device("random", 8) != 0 || device("urandom", 9) != 0 || symlink("/proc/self/fd", STAGE "/dev/fd") != 0)
     return "image_dev";
   for (size_t i = 0; i < sizeof data_folders / sizeof data_folders[0]; i++)
     if (bind_machine(data_folders[i]) != 0) return "image_data";

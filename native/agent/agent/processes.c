@@ -9,6 +9,7 @@
 #include "agent/agent.h"
 
 #define PROCESS_RECORD_MAX (ARGV_RECORD_BYTES + ARGV_RECORD_BYTES * 2 + 256)
+#define KERNEL_THREADS_MAX 1024
 #define KERNEL_THREAD \
   0x00200000u  // PF_KTHREAD of the kernel's include/linux/sched.h, in the flags of /proc/PID/stat
 
@@ -50,6 +51,39 @@ static bool parse_stat(const char* text, struct process* process) {
   for (int field = 10; field < 22; field++) strtol(at, &at, 10);
   process->start = strtoull(at, NULL, 10);
   return true;
+}
+
+/// Pids of kernel threads, the children of kthreadd: most of what /proc lists, and dear to look at one by
+/// one.
+struct kernel_threads {
+  int pids[KERNEL_THREADS_MAX];
+  uint32_t count, hint;
+};
+
+static void read_kernel_threads(int proc, struct kernel_threads* threads) {
+  static char text[KERNEL_THREADS_MAX * 8];
+  struct process kthreadd;
+  threads->count = threads->hint = 0;
+  if (read_entry(proc, "2", "stat", text, sizeof text) <= 0 || !parse_stat(text, &kthreadd)) return;
+  // In a container of a host's tests pid 2 may be anybody.
+  if ((kthreadd.flags & KERNEL_THREAD) == 0) return;
+  threads->pids[threads->count++] = 2;
+  if (read_entry(proc, "2", "task/2/children", text, sizeof text) <= 0) return;
+  char* at = text;
+  for (long pid; threads->count < KERNEL_THREADS_MAX && (pid = strtol(at, &at, 10)) > 0;)
+    // A number at the very end may have been cut; it is looked at like any other process then.
+    if (*at == ' ') threads->pids[threads->count++] = (int)pid;
+}
+
+static bool is_kernel_thread(struct kernel_threads* threads, int pid) {
+  // Both lists are in the order of age, so the next one looked for mostly follows the last.
+  for (uint32_t i = 0; i < threads->count; i++) {
+    uint32_t at = (threads->hint + i) % threads->count;
+    if (threads->pids[at] != pid) continue;
+    threads->hint = at + 1;
+    return true;
+  }
+  return false;
 }
 
 static void put_argv(struct mp_writer* writer, const char* text, ssize_t length) {
@@ -105,6 +139,7 @@ void op_processes(struct request* request) {
 
 bool processes_pump(struct stream* stream) {
   static _Alignas(8) char entries[4096];
+  static struct kernel_threads threads;
   struct listing* listing = &stream->listing;
   while (port_has_room(stream->port)) {
     if (stream->credit < DATA_MAX) return false;
@@ -113,13 +148,15 @@ bool processes_pump(struct stream* stream) {
       listing_finish(stream, got > 0);
       return true;
     }
+    if (listing->offset == 0 && !listing->kernel) read_kernel_threads(listing->fd, &threads);
     struct mp_writer writer;
     mp_start(&writer, port_reserve(stream->port), DATA_MAX);
     for (long at = 0; at < got && writer.capacity - writer.length > PROCESS_RECORD_MAX;) {
       const struct folder_entry* entry = (const void*)(entries + at);
       at += entry->length;
-      bool is_process = entry->name[0] >= '0' && entry->name[0] <= '9';
-      if (is_process && put_process(&writer, listing->fd, entry->name, listing->kernel)) listing->count++;
+      bool wanted = entry->name[0] >= '0' && entry->name[0] <= '9' &&
+                    (listing->kernel || !is_kernel_thread(&threads, atoi(entry->name)));
+      if (wanted && put_process(&writer, listing->fd, entry->name, listing->kernel)) listing->count++;
       listing->offset = entry->offset;
     }
     if (writer.length > 0) {
