@@ -46,9 +46,10 @@ export function report(error: unknown, json: boolean): number {
   return usageCodes.has(described.code) ? exitCodes.usage : exitCodes.infrastructure;
 }
 
-function describe(error: unknown): Described {
-  if (error instanceof Error && error.name === "ShinkenError") {
-    return (error as Error & { toJSON(): Described }).toJSON();
+/** What an error says of itself. */
+export function describe(error: unknown): Described {
+  if (error instanceof Error && "code" in error && "toJSON" in error && typeof error.toJSON === "function") {
+    return error.toJSON() as Described;
   }
   return { code: "internal", message: error instanceof Error ? error.message : String(error) };
 }

@@ -1,5 +1,7 @@
 import type { Command } from "commander";
 import { runProgram } from "../../sandbox/microvm/program.js";
+import { exitCodes } from "../exit-codes.js";
+import { report } from "../failure.js";
 import { integer } from "../options.js";
 
 interface MachineOptions {
@@ -20,10 +22,18 @@ export function define(command: Command): void {
       "after",
       "\nThe SBI console is standard output.\n\nExample:\n  shinken machine run program.elf --max-instructions 1000000\n\nExit codes: 0 SBI reset without a reason, 1 system failure, 2 the instruction limit, 3 the machine cannot be made, 64 usage.",
     )
-    .action(run);
+    .action(async (file: string, options: MachineOptions) => {
+      try {
+        process.exitCode = await run(file, options);
+      } catch (error) {
+        report(error, false);
+        // Whatever the reason: 1 and 2 are what the program itself came to.
+        process.exitCode = exitCodes.infrastructure;
+      }
+    });
 }
 
-async function run(file: string, options: MachineOptions): Promise<void> {
+async function run(file: string, options: MachineOptions): Promise<number> {
   const stop = new AbortController();
   process.once("SIGINT", () => {
     stop.abort();
@@ -40,5 +50,5 @@ async function run(file: string, options: MachineOptions): Promise<void> {
     stop.signal,
   );
   if (outcome.detail !== "") process.stderr.write(`shinken: ${outcome.detail}\n`);
-  process.exitCode = outcome.exitCode;
+  return outcome.exitCode;
 }

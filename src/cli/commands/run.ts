@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { ExecResult, ExecStream, Sandbox } from "../../sandbox/sandbox.js";
 import { runFailed } from "../catalogue.js";
-import { report } from "../failure.js";
+import { describe, report } from "../failure.js";
 import { integer, pair, seconds } from "../options.js";
 import { copyIn, fetchOut } from "../transfer.js";
 
@@ -39,14 +39,14 @@ export function define(command: Command): void {
     .option("-t, --terminal", "give the command a terminal")
     .addHelpText(
       "after",
-      "\nExamples:\n  shinken run -- uname -a\n  shinken run -t bash\n  shinken run --copy data.csv:data.csv --fetch out.json:out.json -- python3 -c '...'\n\nExit codes: the command's own; 128 + n if signal n ended it, 124 after --timeout, 125 if the machine could not be made or used.",
+      "\nExamples:\n  shinken run -- uname -a\n  shinken run -t bash\n  shinken run --copy data.csv:data.csv --fetch out.json:out.json -- python3 -c '...'\n\nExit codes: the command's own; 128 + n if signal n ended it, 124 after --timeout, 127 if there is no such program, 126 if it cannot be run, 125 if the machine could not be made or used.",
     )
     .action(async (words: string[], options: RunOptions) => {
       try {
         process.exitCode = await run(words, options);
       } catch (error) {
         report(error, false);
-        process.exitCode = runFailed;
+        process.exitCode = failureCode(error);
       }
     });
 }
@@ -137,6 +137,14 @@ function connectInput(stream: ExecStream, terminal: boolean): () => void {
 
 function terminalSize(): { columns: number; rows: number } {
   return { columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 };
+}
+
+/** As a shell: 127 where there is no such program, 126 where it cannot be run. */
+function failureCode(error: unknown): number {
+  const { code, message } = describe(error);
+  if (code !== "guest_error" || !message.endsWith("(exec)")) return runFailed;
+  if (/\bENOENT\b/.test(message)) return 127;
+  return /\b(EACCES|ENOEXEC|EISDIR)\b/.test(message) ? 126 : runFailed;
 }
 
 function exitCodeOf(result: ExecResult): number {
