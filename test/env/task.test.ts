@@ -164,6 +164,30 @@ describe("a variant", () => {
     if (suggestion !== undefined) expect(error.suggestion).toContain(suggestion);
   });
 
+  it("fills references inside free JSON, whatever the fields there are called", () => {
+    const document = good();
+    (document.setup as Document[])[0] = {
+      write: { path: "/x", json: { id: { param: "count" }, sql: { param: "person.city" } } },
+    };
+    const filled = makeTask(document).variant({
+      params: { count: 3, person: { name: "Ada", city: "Rome" } },
+    });
+    expect(filled.task.setup[0]).toMatchObject({ write: { json: { id: 3, sql: "Rome" } } });
+  });
+
+  it("refuses a parameter as SQL also in the query of an expected value", () => {
+    const document = good();
+    const query = { kind: "number", path: "/y.db", sql: { param: "person.city" } };
+    const graph = (document.verify as { graph: { weighted: Document[] } }).graph;
+    (graph.weighted[2] as Document).assert = {
+      type: "number",
+      equals: { from: { channel: "sqlite", query } },
+    };
+    expect(refusal(() => makeTask(document)).path).toBe(
+      "verify.graph.weighted[2].assert.equals.from.query.sql",
+    );
+  });
+
   it("keeps a literal object that looks like a reference", () => {
     const document = good();
     const graph = (document.verify as { graph: { weighted: Document[] } }).graph;

@@ -1,12 +1,12 @@
 /** The task format as JSON Schema, for editors and for other languages. */
 import { z } from "zod";
+import { LITERAL_FIELDS, PARAMETRIC } from "./references.js";
 import { taskSchema } from "./schema.js";
 
 type Node = Record<string, unknown>;
 
-/** Parts of a task in which `{param: name}` may stand for a value. */
-const PARAMETRIC = ["setup", "ready", "verify", "oracle", "mutations"];
 const REFERENCE = "paramReference";
+const LEAVES = new Set<unknown>(["string", "number", "integer", "boolean", "null", "array"]);
 
 function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -43,7 +43,10 @@ export function taskJsonSchema(): Node {
     if (!isNode(value)) return value;
     if (key !== "properties") return open(value);
     return Object.fromEntries(
-      Object.entries(value).map(([name, field]) => [name, isNode(field) ? open(field) : field]),
+      Object.entries(value).map(([name, field]) => [
+        name,
+        isNode(field) && !LITERAL_FIELDS.has(name) ? open(field) : field,
+      ]),
     );
   };
   const copyOf = (name: string): string => {
@@ -75,5 +78,6 @@ export function taskJsonSchema(): Node {
 
 function isLeaf(node: Node): boolean {
   if ("const" in node) return false;
-  return ["string", "number", "integer", "boolean", "array"].includes(String(node.type));
+  const types: unknown[] = Array.isArray(node.type) ? node.type : [node.type];
+  return types.every((type) => LEAVES.has(type));
 }

@@ -10,9 +10,9 @@ import type { ParamScalar, ParamValue, ParamValues } from "./params.js";
 type Path = (string | number)[];
 
 /** Parts of a task in which a reference may stand. */
-const PARAMETRIC = ["setup", "ready", "verify", "oracle", "mutations"];
+export const PARAMETRIC = ["setup", "ready", "verify", "oracle", "mutations"];
 /** Fields that are programs in a language of their own: a parameter reaches them by binding, never as text. */
-const LITERAL_FIELDS = new Set([
+export const LITERAL_FIELDS: ReadonlySet<string> = new Set([
   "sql",
   "matches",
   "pattern",
@@ -49,6 +49,14 @@ function lookUp(reference: string, values: ParamValues, path: Path): ParamValue 
   return value[field] as ParamScalar;
 }
 
+/** Fields whose value is any JSON: the names of fields inside are the author's own. */
+const FREE_FIELDS = new Set<string | number>(["oracle", "json", "equals", "subset", "bind", "env"]);
+
+/** True inside a value of the author's making; a second query inside an expected value is the format's again. */
+function isFree(path: Path): boolean {
+  return path.findLastIndex((part) => FREE_FIELDS.has(part)) > path.lastIndexOf("from");
+}
+
 function fill(node: unknown, values: ParamValues, path: Path): unknown {
   if (typeof node === "string") return refuseTemplate(node, values, path);
   if (typeof node !== "object" || node === null) return node;
@@ -60,7 +68,7 @@ function fill(node: unknown, values: ParamValues, path: Path): unknown {
     if (only[0] === "param") {
       if (typeof only[1] !== "string") throw badTask([...path, "param"], "must be the name of a parameter");
       const holder = path.findLast((part) => typeof part === "string");
-      if (typeof holder === "string" && LITERAL_FIELDS.has(holder)) {
+      if (typeof holder === "string" && LITERAL_FIELDS.has(holder) && !isFree(path)) {
         throw badTask(path, `"${holder}" takes no parameter`, holder === "sql" ? "use bind" : undefined);
       }
       return lookUp(only[1], values, [...path, "param"]);
