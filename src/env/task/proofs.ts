@@ -35,17 +35,17 @@ function proveParamsUsed(task: Task, document: Record<string, unknown>): void {
   }
 }
 
+/** Steps write setup assets only: what a step writes, the agent or a link of its making may reach. */
 function proveAssets(task: Task): void {
-  const phases: [Path, readonly Step[], "setup" | "grading"][] = [
-    [["setup"], task.setup, "setup"],
-    [["verify", "prepare"], task.verify.prepare, "grading"],
-    ...task.mutations.map((one, index): [Path, readonly Step[], "setup"] => [
+  const phases: [Path, readonly Step[]][] = [
+    [["setup"], task.setup],
+    [["verify", "prepare"], task.verify.prepare],
+    ...task.mutations.map((one, index): [Path, readonly Step[]] => [
       ["mutations", index, "steps"],
       one.steps,
-      "setup",
     ]),
   ];
-  for (const [path, steps, phase] of phases) {
+  for (const [path, steps] of phases) {
     steps.forEach((step, index) => {
       if (!("write" in step) || step.write.asset === undefined) return;
       const name = step.write.asset;
@@ -55,9 +55,10 @@ function proveAssets(task: Task): void {
         const meant = nearest(name, Object.keys(task.assets));
         throw fault(at, `there is no asset "${name}"`, meant && `did you mean "${meant}"?`);
       }
-      if (phase === "setup" && path[0] === "setup" && asset.for !== "setup") {
-        throw fault(at, `the asset "${name}" is for grading and must not enter the golden`);
-      }
+      if (asset.for === "setup") return;
+      const why =
+        path[0] === "setup" ? "must not enter the golden" : "enters a fork only with a check's own command";
+      throw fault(at, `the asset "${name}" is for grading and ${why}`);
     });
   }
 }
