@@ -71,7 +71,8 @@ export class TaskGates {
       const again = await solved.evaluate();
       if (withoutTimes(again) !== withoutTimes(verdict))
         problems.push("grading the solved state twice gives two verdicts");
-      const mutationsFlipped = await this.#mutations(solved, variant, problems);
+      // Mutations start from the solved state; without one they say nothing.
+      const mutationsFlipped = oracle === 1 && (await this.#mutations(solved, variant, problems));
       const nothing = named("the null agent", await this.#played(idle, variant, nullOperator));
       const doneOnly = named("done alone", await this.#verdict(task, variant, doneOperator));
       const failOnly = named("fail alone", await this.#verdict(task, variant, failOperator));
@@ -133,7 +134,12 @@ export class TaskGates {
     const before = problems.length;
     const flipped = new Set<string>();
     for (const mutation of variant.task.mutations) {
-      const verdict = await this.#mutated(solved, variant, mutation);
+      const verdict = await this.#mutated(solved, variant, mutation).catch((error: unknown) => {
+        if (!(error instanceof ShinkenError) || error.code !== "setup_failed") throw error;
+        problems.push(`mutation ${mutation.id} cannot be carried out: ${error.message}`);
+        return null;
+      });
+      if (verdict === null) continue;
       if (verdict.status === "ungraded") {
         problems.push(`mutation ${mutation.id} leaves the verdict ungraded: ${verdict.reason}`);
         continue;

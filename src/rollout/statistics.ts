@@ -7,6 +7,7 @@
 export function passAtK(n: number, c: number, k: number): number | null {
   checkCounts(n, c, k);
   if (n < k) return null;
+  if (k === 1) return c / n;
   let noneOfK = 1;
   for (let index = 0; index < k; index += 1) noneOfK *= Math.max(0, n - c - index) / (n - index);
   return 1 - noneOfK;

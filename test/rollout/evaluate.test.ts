@@ -1,0 +1,153 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { connect } from "../../src/client/index.js";
+import { EchoEnvironment, TaskEnvironmentFactory } from "../../src/env/index.js";
+import { makeTask } from "../../src/env/task/index.js";
+import { ShinkenError } from "../../src/errors/index.js";
+import {
+  failOperator,
+  nullOperator,
+  type Operator,
+  oracleOperator,
+  scriptedPlayer,
+} from "../../src/operator/index.js";
+import { type EvaluateOptions, evaluateTaskSet, renderScorecard } from "../../src/rollout/index.js";
+import type { Environment } from "../../src/env/environment.js";
+import { describeOnHost } from "../env/support.js";
+import { document } from "../env/session-support.js";
+import { HostProvider } from "../support/host-sandbox.js";
+import { start, stopAll } from "../support/wire-server.js";
+
+afterEach(stopAll);
+
+const task = makeTask(document);
+
+/** A client without a server, whose sessions score what the test says. */
+function scripted(scores: (number | Error)[]): EvaluateOptions["connect"] {
+  let next = 0;
+  return async () => ({
+    create: async (): Promise<Environment> => {
+      const score = scores[next % scores.length] as number | Error;
+      next += 1;
+      const environment = new EchoEnvironment();
+      environment.reset = async () => ({ observation: { results: [] }, info: { ready_ms: 1.5 } });
+      environment.step = async () => {
+        if (score instanceof Error) throw score;
+        return {
+          observation: { results: [] },
+          reward: 1,
+          terminated: true,
+          truncated: false,
+          info: { earned: ["one"] },
+        };
+      };
+      environment.evaluate = async () => ({
+        task: task.id,
+        taskVersion: task.version,
+        verifierVersion: "v",
+        status: "graded",
+        score: score as number,
+        passed: score === 1,
+        checks: [],
+      });
+      return environment;
+    },
+    close: async () => undefined,
+  });
+}
+
+describe("evaluating a task set", () => {
+  const options = { tasks: [task], operator: oracleOperator, replicas: 5, seed: 1, concurrency: 1 };
+
+  it("counts ungraded replicas beside the others, never inside", async () => {
+    const died = new ShinkenError("machine_died", "kernel panic");
+    const report = await evaluateTaskSet({ ...options, connect: scripted([1, died, 0.5, 1, died]) });
+    expect(report.tasks[0]).toMatchObject({
+      id: "two-files",
+      n: 3,
+      passed: 2,
+      ungraded: 2,
+      ungraded_reasons: ["machine_died: kernel panic"],
+      pass_at_1: 2 / 3,
+      pass_hat_k: null,
+      k: 5,
+    });
+    expect(report.tasks[0]?.score_mean).toBeCloseTo(2.5 / 3, 12);
+    expect(report.total).toMatchObject({ n: 3, passed: 2, ungraded: 2 });
+  });
+
+  it("gives the same seeds and parameters to a second run of the same seed, and others to another", async () => {
+    const seeds = async (seed: number) =>
+      (await evaluateTaskSet({ ...options, seed, connect: scripted([1]) })).episodes.map(
+        (episode) => episode.seed,
+      );
+    const first = await seeds(1);
+    expect(await seeds(1)).toEqual(first);
+    expect(new Set(first).size).toBe(5);
+    expect(await seeds(2)).not.toEqual(first);
+  });
+
+  it("renders a card that pass^k leads, with the reasons of ungraded replicas", async () => {
+    const died = new ShinkenError("machine_died", "kernel panic");
+    const report = await evaluateTaskSet({
+      ...options,
+      connect: scripted([1, 1, 1, 1, 1, died]),
+      replicas: 6,
+    });
+    const card = renderScorecard(report);
+    expect(card).toMatch(/^task +pass\^6 +pass@1 +95 % interval/m);
+    expect(card).toMatch(/^two-files +- +1\.00 +0\.57 - 1\.00 +1\.00 +1\.0\/3 +1\.0 +- +1$/m);
+    expect(card).toContain("ungraded two-files: machine_died: kernel panic");
+    expect(card).toContain("fork to ready p50 1.5 p99 1.5 ms");
+  });
+
+  it("refuses a number of replicas that makes no sense", async () => {
+    await expect(evaluateTaskSet({ ...options, replicas: 0, connect: scripted([1]) })).rejects.toMatchObject({
+      code: "bad_request",
+      path: "replicas",
+    });
+  });
+});
+
+describeOnHost("over a real server and a real WebSocket", () => {
+  async function play(operator: Operator, replicas = 2) {
+    const provider = new HostProvider();
+    const factory = new TaskEnvironmentFactory({ provider, tasks: [task] });
+    const server = await start({ factory, makeEcho: () => new EchoEnvironment() });
+    try {
+      return await evaluateTaskSet({
+        tasks: [task],
+        operator,
+        replicas,
+        seed: 3,
+        connect: () => connect(server.url),
+      });
+    } finally {
+      await server.close();
+      factory.close();
+      expect(provider.openMachines()).toBe(0);
+      await provider.close();
+    }
+  }
+
+  it("the oracle passes every time", async () => {
+    const report = await play(oracleOperator, 3);
+    expect(report.tasks[0]).toMatchObject({ n: 3, passed: 3, pass_hat_k: 1, score_mean: 1, steps_mean: 2 });
+    expect(report.tasks[0]?.milestones).toEqual({ earned_mean: 2, total: 3 });
+    expect(report.timing.ready_ms.p50).toBe(1);
+    expect(report.timing.steps).toBe(6);
+  });
+
+  it("doing nothing and giving up never pass", async () => {
+    for (const operator of [nullOperator, failOperator]) {
+      expect((await play(operator)).tasks[0]).toMatchObject({ n: 2, passed: 0, pass_hat_k: 0 });
+    }
+  });
+
+  it("an agent that solves half of it earns half of it", async () => {
+    const half: Operator = {
+      name: "half",
+      play: () => scriptedPlayer([[{ type: "exec", command: "echo 1 > one" }]]),
+    };
+    expect((await play(half)).tasks[0]).toMatchObject({ passed: 0, score_mean: 0.75 });
+  });
+});
