@@ -1,9 +1,11 @@
-import { rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { FinishingConsole } from "../../src/images/boot/finishing_console.js";
 import { buildInitrd } from "../../src/images/boot/initrd.js";
 import { loadOrder, moduleDepends, moduleName, stripSignature } from "../../src/images/boot/modules.js";
+import { stripSymbols } from "../../src/images/boot/strip_symbols.js";
 import { trimErofs } from "../../src/images/erofs.js";
 import { sha256 } from "../../src/images/files.js";
 import { readCpio } from "./support/cpio_reader.js";
@@ -62,6 +64,61 @@ describe("a kernel module", () => {
         ]),
       ),
     ).toThrow(/each other/);
+  });
+});
+
+const compiler = ["riscv64-linux-gnu-gcc", "gcc"].find(
+  (program) => spawnSync(program, ["--version"]).status === 0,
+);
+
+describe.skipIf(compiler === undefined)("the symbols of a kernel module", () => {
+  const source = [
+    "extern int outside(int);",
+    "static int counter;",
+    "static __attribute__((noinline)) int helper(int x) { counter += x; return outside(x) + counter; }",
+    "int init_module(void) { for (int i = 0; i < 9; i++) if (helper(i) > 3) return i; return 0; }",
+  ].join("\n");
+  const build = (): { before: Buffer; after: Buffer; file: string } => {
+    const [code, object, file] = [join(folder, "m.c"), join(folder, "m.o"), join(folder, "stripped.o")];
+    writeFileSync(code, source);
+    execFileSync(compiler ?? "", ["-c", "-O1", "-g0", "-o", object, code]);
+    const before = readFileSync(object);
+    const after = stripSymbols(before);
+    writeFileSync(file, after);
+    return { before, after, file };
+  };
+  const symbols = (file: string): string => execFileSync("readelf", ["-sW", file], { encoding: "utf8" });
+
+  it("keep what relocations and others need, and named functions", () => {
+    const { before, after, file } = build();
+    const listed = symbols(file);
+    for (const name of ["init_module", "outside", "helper"])
+      expect(listed).toMatch(new RegExp(`\\b${name}$`, "m"));
+    expect(after.length).toBeLessThan(before.length);
+    expect(listed).not.toContain("FILE");
+  });
+
+  it("leave relocations that name the same symbols at the same places", () => {
+    const { file } = build();
+    const relocations = (path: string): string[] =>
+      execFileSync("readelf", ["-rW", path], { encoding: "utf8" })
+        .split("\n")
+        .filter((line) => /^[0-9a-f]{16}/.test(line))
+        .map((line) =>
+          line
+            .split(/\s+/)
+            .filter((_, index) => index !== 1)
+            .join(" "),
+        );
+    expect(relocations(file)).toEqual(relocations(join(folder, "m.o")));
+    expect(relocations(file).length).toBeGreaterThan(2);
+  });
+
+  it("are left alone in what is no module, and refused in one that is cut off", () => {
+    const { after } = build();
+    expect(stripSymbols(Buffer.from("text"))).toEqual(Buffer.from("text"));
+    expect(stripSymbols(after).equals(after)).toBe(true);
+    expect(() => stripSymbols(after.subarray(0, after.length - 100))).toThrow(/outside the file/);
   });
 });
 

@@ -1,12 +1,13 @@
 import { ShinkenError } from "../../errors/index.js";
 import { readData } from "../deb/package.js";
+import { stripSymbols } from "./strip_symbols.js";
 import { run, stream } from "../process.js";
 import { loadOrder, moduleDepends, moduleName, stripSignature } from "./modules.js";
 
 export interface KernelParts {
   /** The flat Image as the bootloader would enter it. */
   image: Buffer;
-  /** Modules without signatures, in load order. */
+  /** Modules without signatures and spare symbols, in load order. */
   modules: { name: string; data: Buffer }[];
 }
 
@@ -47,7 +48,7 @@ export async function readKernel(deb: string, wanted: readonly string[]): Promis
     if (found === undefined)
       throw new ShinkenError("image_build_failed", `the kernel package has no module ${name}`);
     if (modules.has(name)) continue;
-    const module = stripSignature(await unpackModule(found.path, found.data));
+    const module = stripSymbols(stripSignature(await unpackModule(found.path, found.data)));
     modules.set(name, module);
     pending.push(...moduleDepends(module));
   }
