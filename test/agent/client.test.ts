@@ -127,7 +127,8 @@ describe("a command", () => {
   });
 
   it("can be one of many in a row without anything left behind", async () => {
-    const descriptors = async (): Promise<string> => text((await run("sleep 0.2; ls /proc/$PPID/fd | wc -l")).stdout);
+    const descriptors = async (): Promise<string> =>
+      text((await run("sleep 0.2; ls /proc/$PPID/fd | wc -l")).stdout);
     const before = await descriptors();
     for (let i = 0; i < 50; i++) expect(await run(`exit ${i}`)).toMatchObject({ exitCode: i });
     expect(await descriptors()).toBe(before);

@@ -10,8 +10,8 @@
 
 #define PROCESS_RECORD_MAX (ARGV_RECORD_BYTES + ARGV_RECORD_BYTES * 2 + 256)
 #define KERNEL_THREADS_MAX 1024
-#define KERNEL_THREAD \
-  0x00200000u  // PF_KTHREAD of the kernel's include/linux/sched.h, in the flags of /proc/PID/stat
+// PF_KTHREAD of the kernel's include/linux/sched.h, in the flags of /proc/PID/stat.
+#define KERNEL_THREAD 0x00200000u
 
 struct process {
   char name[64];

@@ -21,8 +21,6 @@ export interface ForkPacket {
   /** For the network device, should the machine have one: six hex pairs with colons. */
   mac?: string | undefined;
   ip?: string | undefined;
-  /** Streams that were open in the parent end here with `forked`. */
-  branch?: boolean | undefined;
 }
 
 export interface ForkAcknowledgement {
@@ -57,7 +55,6 @@ export async function makeUnique(
     clock: packet.clock === undefined ? undefined : [packet.clock.seconds, packet.clock.nanoseconds],
     mac: packet.mac === undefined ? undefined : hexBytes(packet.mac, 6, "mac"),
     ip: packet.ip,
-    branch: packet.branch,
   };
   try {
     const reply = await request(link, Op.uniqueness, "uniqueness", fields, uniquenessReply, limits);
