@@ -1,0 +1,254 @@
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { packageRoot } from "../../src/images/assets.js";
+import { drawIdentity } from "../../src/sandbox/microvm/identity.js";
+import { MicrovmProvider } from "../../src/sandbox/microvm/provider.js";
+import { Siblings } from "../../src/sandbox/microvm/siblings.js";
+import type { Golden, Sandbox } from "../../src/sandbox/sandbox.js";
+import { machinesUnavailable, providerForFile, TEST_IMAGE } from "../support/machine.js";
+
+const unavailable = await machinesUnavailable();
+const provider = providerForFile();
+let golden: Golden;
+
+const seedOf = (text: string): Uint8Array => createHash("sha256").update(text).digest();
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString().trim();
+
+async function run(sandbox: Sandbox, script: string, user = "agent"): Promise<string> {
+  return text((await sandbox.exec({ argv: ["sh", "-c", script], user })).stdout);
+}
+
+/** Everything by which a guest program may tell two machines apart. */
+async function identityOf(sandbox: Sandbox): Promise<Record<string, string>> {
+  const script = [
+    "cat /proc/sys/kernel/random/boot_id /etc/machine-id",
+    "hostname",
+    "cat /run/shinken/generation",
+    "head -c 16 /dev/urandom | od -An -tx1",
+    "python3 -c 'import os; print(os.getrandom(16).hex())'",
+  ].join("; ");
+  const [boot, machine, host, generation, urandom, getrandom] = (await run(sandbox, script)).split("\n");
+  const whole = { boot, machine, host, generation, urandom, getrandom };
+  for (const [name, value] of Object.entries(whole)) if (!value) throw new Error(`${name} is empty`);
+  return whole as Record<string, string>;
+}
+
+const closeAll = (machines: Sandbox[]): Promise<unknown> => Promise.all(machines.map((one) => one.close()));
+
+describe("identities", () => {
+  it("derive from the seed and the path alone, and differ in every value otherwise", () => {
+    const seed = seedOf("a");
+    expect(drawIdentity(seed, "replica")).toEqual(drawIdentity(seed, "replica"));
+    for (const other of [drawIdentity(seed, "branch/1"), drawIdentity(seedOf("b"), "replica"), drawIdentity(null, "replica")]) {
+      for (const [name, value] of Object.entries(drawIdentity(seed, "replica")))
+        expect(other[name as keyof typeof other]).not.toEqual(value);
+    }
+    expect(drawIdentity(null, "replica")).not.toEqual(drawIdentity(null, "replica"));
+  });
+  it("are well-formed", () => {
+    const identity = drawIdentity(null, "replica");
+    expect(identity.generation).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(identity.machineId).toMatch(/^[0-9a-f]{32}$/);
+    expect(identity.hostname).toMatch(/^m-[0-9a-f]{8}$/);
+    expect(Number.parseInt(identity.mac.slice(0, 2), 16) & 3).toBe(2);
+    expect(identity.entropy.length).toBeGreaterThanOrEqual(32);
+  });
+  it("want a seed of 32 bytes", () => {
+    expect(() => drawIdentity(new Uint8Array(31), "replica")).toThrow(/32 bytes/);
+  });
+});
+
+describe("the comparison among siblings", () => {
+  const sample = new Uint8Array(32).fill(1);
+  it("refuses random numbers that another fork has shown", () => {
+    const siblings = new Siblings();
+    expect(siblings.admit(sample, null, "replica")).toBe(true);
+    expect(siblings.admit(sample, null, "replica")).toBe(false);
+    expect(siblings.admit(sample, seedOf("a"), "replica")).toBe(false);
+  });
+  it("takes equal ones from one and the same seed, and only those", () => {
+    const siblings = new Siblings();
+    expect(siblings.admit(sample, seedOf("a"), "replica")).toBe(true);
+    expect(siblings.admit(sample, seedOf("a"), "replica")).toBe(true);
+    expect(siblings.admit(sample, seedOf("b"), "replica")).toBe(false);
+    expect(siblings.admit(sample, seedOf("a"), "branch")).toBe(false);
+  });
+});
+
+describe.skipIf(unavailable !== null)("forks of a real machine", () => {
+  beforeAll(async () => {
+    golden = await provider().imageGolden(TEST_IMAGE);
+    return () => {
+      golden.close();
+    };
+  });
+
+  it("cannot see each other", async () => {
+    const [a, b] = await Promise.all([golden.fork(), golden.fork()]);
+    await a.writeFile("/tmp/mark", "a");
+    await run(a, "rm -f /etc/hostname; echo x > /etc/changed", "root");
+    expect(await b.statIfExists("/tmp/mark")).toBeNull();
+    expect(await b.statIfExists("/etc/changed")).toBeNull();
+    await closeAll([a, b]);
+  });
+
+  it("differ in everything that is to be unique, and live in the present", async () => {
+    const machines = await Promise.all([golden.fork(), golden.fork(), golden.fork()]);
+    const identities = await Promise.all(machines.map(identityOf));
+    for (const name of Object.keys(identities[0] ?? {})) {
+      expect(new Set(identities.map((identity) => identity[name])).size, name).toBe(3);
+    }
+    const clock = Number(await run(machines[0], "date +%s"));
+    expect(Math.abs(clock - Date.now() / 1000)).toBeLessThan(600);
+    for (const machine of machines) expect(machine.readyMs).toBeGreaterThan(0);
+    await closeAll(machines);
+  });
+
+  it("are equal to the bit from one seed, and different from another", async () => {
+    const seeds = [seedOf("one"), seedOf("one"), seedOf("two")];
+    const machines = await Promise.all(seeds.map((seed) => golden.fork({ seed })));
+    const [first, same, other] = await Promise.all(machines.map((machine) => machine.digest()));
+    expect(same).toBe(first);
+    expect(other).not.toBe(first);
+    const identities = await Promise.all(machines.map(identityOf));
+    expect(identities[1]).toEqual(identities[0]);
+    expect(await machines[1]?.digest()).toBe(await machines[0]?.digest());
+    await closeAll(machines);
+  });
+
+  it("are equal in another process, too, after the same inputs", async () => {
+    const machine = await golden.fork({ seed: seedOf("elsewhere") });
+    const script = "date; head -c 8 /dev/urandom | od -An -tx1; python3 -c 'import random; print(random.random())'";
+    const output = await run(machine, script);
+    const digest = await machine.digest();
+    await machine.close();
+    const child = spawnSync(
+      process.execPath,
+      [join(packageRoot(), "test/sandbox/replay.mjs"), Buffer.from(seedOf("elsewhere")).toString("hex"), script],
+      { encoding: "utf8" },
+    );
+    expect(child.stderr).toBe("");
+    expect(JSON.parse(child.stdout)).toEqual({ output, digest });
+  });
+
+  describe("for grading", () => {
+    it("are the machine itself, to the bit", async () => {
+      const machine = await golden.fork();
+      await machine.writeFile("/tmp/work", "done");
+      const fork = await machine.fork("grade");
+      expect(await fork.digest()).toBe(await machine.digest());
+      await closeAll([machine, fork]);
+    });
+    it("leave it untouched, whatever a check does", async () => {
+      const machine = await golden.fork();
+      const before = await machine.digest();
+      const fork = await machine.fork("grade");
+      await fork.exec({ argv: ["sh", "-c", "rm -rf /tmp/* /home/agent; pkill -9 -u agent"], user: "root" });
+      await fork.writeFile("/tmp/graded", "yes", { user: "root" });
+      await fork.close();
+      expect(await machine.digest()).toBe(before);
+      await machine.close();
+    });
+    it("see what the machine has, twice the same", async () => {
+      const machine = await golden.fork();
+      await machine.writeFile("/home/agent/answer", "42");
+      for (let i = 0; i < 2; i++) {
+        const fork = await machine.fork("grade");
+        expect(text(await fork.readFile("/home/agent/answer"))).toBe("42");
+        expect(await run(fork, "cat /home/agent/answer", "root")).toBe("42");
+        await fork.close();
+      }
+      await machine.close();
+    });
+    it("run nothing that the machine left behind, and programs of the image only", async () => {
+      const machine = await golden.fork();
+      await run(machine, "nohup sh -c 'while :; do date +%N > /tmp/tick; done' > /dev/null 2>&1 &");
+      await run(machine, "printf '#!/bin/sh\\necho forged\\n' > /usr/bin/cat; chmod 755 /usr/bin/cat", "root");
+      const fork = await machine.fork("grade");
+      const tick = text(await fork.readFile("/tmp/tick"));
+      await fork.wait(100);
+      expect(text(await fork.readFile("/tmp/tick"))).toBe(tick);
+      const argv = ["sh", "-c", "echo real | cat"];
+      expect(text((await fork.exec({ argv, user: "root" })).stdout)).toBe("real");
+      expect(await run(machine, "echo real | cat")).toBe("forged");
+      await closeAll([machine, fork]);
+    });
+  });
+
+  describe("taken from a running machine", () => {
+    it("go on from its state under another name, with its clock", async () => {
+      const machine = await golden.fork();
+      await machine.writeFile("/tmp/shared", "before");
+      await machine.wait(3_600_000);
+      const branch = await machine.fork("branch");
+      expect(text(await branch.readFile("/tmp/shared"))).toBe("before");
+      const [mine, its] = await Promise.all([identityOf(machine), identityOf(branch)]);
+      for (const name of Object.keys(mine)) expect(its[name], name).not.toBe(mine[name]);
+      expect(Number(await run(branch, "date +%s")) * 1000 - Date.now()).toBeGreaterThan(3_000_000);
+      await branch.writeFile("/tmp/shared", "branch");
+      expect(text(await machine.readFile("/tmp/shared"))).toBe("before");
+      await closeAll([machine, branch]);
+    });
+    it("repeat when the run is seeded, and differ from each other", async () => {
+      const digests: string[][] = [];
+      for (let i = 0; i < 2; i++) {
+        const machine = await golden.fork({ seed: seedOf("tree") });
+        const first = await machine.fork("branch");
+        const second = await machine.fork("branch");
+        digests.push(await Promise.all([first.digest(), second.digest()]));
+        await closeAll([machine, first, second]);
+      }
+      expect(digests[1]).toEqual(digests[0]);
+      expect(digests[0]?.[0]).not.toBe(digests[0]?.[1]);
+    });
+    it("end what their parent had open, and leave the parent's alone", async () => {
+      const machine = await golden.fork();
+      const shell = await machine.dialogue({ argv: ["sh"] });
+      const branch = await machine.fork("branch");
+      expect((await shell.ask("echo here; echo @end\n", { marker: "@end" })).reason).toBe("matched");
+      expect(await run(branch, "echo alive")).toBe("alive");
+      await shell.close();
+      await closeAll([machine, branch]);
+    });
+  });
+
+  it("of a golden with a setup are made once for all who ask at once, and again from disk", async () => {
+    let setups = 0;
+    const digest = createHash("sha256").update("test setup 1").digest("hex");
+    const setup = async (sandbox: Sandbox): Promise<void> => {
+      setups += 1;
+      await sandbox.writeFile("/srv/prepared", "yes", { user: "root" });
+    };
+    const [a, b] = await Promise.all([
+      provider().setupGolden(TEST_IMAGE, digest, setup),
+      provider().setupGolden(TEST_IMAGE, digest, setup),
+    ]);
+    expect(setups).toBeLessThanOrEqual(1);
+    expect(a.digest).toBe(b.digest);
+    a.close();
+    const fork = await b.fork();
+    b.close();
+    expect(text(await fork.readFile("/srv/prepared"))).toBe("yes");
+    await fork.close();
+    const other = new MicrovmProvider();
+    const again = await other.setupGolden(TEST_IMAGE, digest, () => Promise.reject(new Error("it is on disk")));
+    expect(again.digest).toBe(a.digest);
+    await other.close();
+  });
+
+  it("fail as an infrastructure failure when a setup fails, and leave no machine", async () => {
+    const before = provider().openMachines();
+    const setup = (): Promise<void> => Promise.reject(new RangeError("setup broke"));
+    await expect(provider().setupGolden(TEST_IMAGE, "never", setup)).rejects.toThrow("setup broke");
+    expect(provider().openMachines()).toBe(before);
+  });
+
+  it("are killed when they do not acknowledge in time", async () => {
+    const hasty = new MicrovmProvider({ readyMs: 0 });
+    await expect(hasty.imageGolden(TEST_IMAGE).then((one) => one.fork())).rejects.toMatchObject({ code: "fork_failed" });
+    expect(hasty.openMachines()).toBe(0);
+    await hasty.close();
+  });
+});
