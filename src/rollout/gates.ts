@@ -4,6 +4,7 @@ import { Session } from "../env/session/session.js";
 import { TaskScenario } from "../env/session/task-scenario.js";
 import { runSteps } from "../env/setup/steps.js";
 import type { LoadedTask, Mutation, TaskVariant } from "../env/task/index.js";
+import { ShinkenError } from "../errors/index.js";
 import {
   doneOperator,
   failOperator,
