@@ -12,24 +12,25 @@
 
 namespace shinken {
 
+/// One run request and how far it has come.
+struct RunState {
+  RunRequest request;
+  RunResult result;
+  u64 first_instret = 0, first_ticks = 0;
+  u64 instret_limit = 0, ticks_limit = 0;  // absolute, ~0 if none
+  bool replied = false;
+  u64 park_limit = ~u64{0};
+  u64 collected = 0;
+  bool output_limit = false;
+  bool done = false;
+  // Realtime: when the present wait began, if the hart waits.
+  std::optional<std::chrono::steady_clock::time_point> wait_began;
+};
+
 struct Machine::Impl final : BoardListener {
   using Clock = std::chrono::steady_clock;
   static constexpr unsigned kConsolePort = 0;  // in `posted`: the UART
 
-  /// One run request and how far it has come.
-  struct Run {
-    RunRequest request;
-    RunResult result;
-    u64 first_instret, first_ticks;
-    u64 instret_limit, ticks_limit;  // absolute, ~0 if none
-    bool replied = false;
-    u64 park_limit = ~u64{0};
-    u64 collected = 0;
-    bool output_limit = false;
-    bool done = false;
-    // Realtime: when the present wait began, if the hart waits.
-    std::optional<Clock::time_point> wait_began;
-  };
   struct Posted {
     unsigned port;
     std::vector<u8> bytes;
@@ -66,7 +67,7 @@ struct Machine::Impl final : BoardListener {
   std::unique_ptr<Hart> hart;
   std::shared_ptr<const SharedBlocks> code;
   ConsoleSink console;
-  std::optional<Run> run;
+  std::optional<RunState> run;
   bool out_of_memory = false;
   bool closed = false;
 
