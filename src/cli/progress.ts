@@ -43,7 +43,9 @@ export class Stage {
 
   private finish(result: string): void {
     this.bar?.stop();
-    process.stderr.write(process.stderr.isTTY ? `== ${this.name}: ${result}\n` : `== ${this.name}: ${result}\n`);
+    process.stderr.write(
+      process.stderr.isTTY ? `== ${this.name}: ${result}\n` : `== ${this.name}: ${result}\n`,
+    );
   }
 
   private startBar(total: number): SingleBar {

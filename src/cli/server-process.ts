@@ -14,7 +14,20 @@ export interface ServerProcess {
 export async function startServerProcess(tasks: string): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
-    [launcher(), "serve", "--port", "0", "--tasks", tasks, "--json", "--log-level", "warn", "--drain", "1", "--stop-with-stdin"],
+    [
+      launcher(),
+      "serve",
+      "--port",
+      "0",
+      "--tasks",
+      tasks,
+      "--json",
+      "--log-level",
+      "warn",
+      "--drain",
+      "1",
+      "--stop-with-stdin",
+    ],
     { stdio: ["pipe", "pipe", "inherit"] },
   );
   const exited = new Promise<void>((resolve) => {

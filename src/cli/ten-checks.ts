@@ -39,7 +39,8 @@ export async function prepareTen(sandbox: Sandbox): Promise<void> {
     "setsid sleep 301 >/dev/null 2>&1 </dev/null & setsid sleep 302 >/dev/null 2>&1 </dev/null &",
   ].join("\n");
   const result = await sandbox.exec({ argv: ["sh", "-c", script] });
-  if (result.exitCode !== 0) throw new Error(`preparing the ten checks failed: ${Buffer.from(result.stderr).toString()}`);
+  if (result.exitCode !== 0)
+    throw new Error(`preparing the ten checks failed: ${Buffer.from(result.stderr).toString()}`);
 }
 
 /** Grades a prepared machine; throws unless all ten checks pass, so that only whole evaluations are measured. */

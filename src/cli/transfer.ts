@@ -14,7 +14,12 @@ const permissionBits = 0o777;
  * Copies a file or folder into the machine. A guest path that is relative begins at the user's home; one that ends in a
  * slash is the folder to put it into.
  */
-export async function copyIn(machine: Sandbox, host: string, guest: string, user: string | undefined): Promise<void> {
+export async function copyIn(
+  machine: Sandbox,
+  host: string,
+  guest: string,
+  user: string | undefined,
+): Promise<void> {
   const target = await guestPath(machine, guest.endsWith("/") ? guest + basename(host) : guest, user);
   await copyEntry(machine, host, target, user, 0);
 }
@@ -29,13 +34,15 @@ async function copyEntry(
   const info = await stat(host).catch((cause: unknown) => {
     throw new ShinkenError("bad_request", `${host} cannot be read`, { path: "copy", cause });
   });
-  if (depth > maxDepth) throw new ShinkenError("too_large", `${host} is nested more than ${maxDepth} levels deep`);
+  if (depth > maxDepth)
+    throw new ShinkenError("too_large", `${host} is nested more than ${maxDepth} levels deep`);
   if (!info.isDirectory()) return copyFile(machine, host, guest, user, info.mode & permissionBits);
   await machine.exec({ argv: ["mkdir", "-p", "--", guest], user });
   for (const name of await readdir(host)) {
     const entry = join(host, name);
     // A link inside a folder may lead out of it, or in a circle.
-    if ((await lstat(entry)).isSymbolicLink()) process.stderr.write(`shinken: ${entry} is a symbolic link: not copied\n`);
+    if ((await lstat(entry)).isSymbolicLink())
+      process.stderr.write(`shinken: ${entry} is a symbolic link: not copied\n`);
     else await copyEntry(machine, entry, posix.join(guest, name), user, depth + 1);
   }
 }
@@ -68,8 +75,15 @@ export async function fetchOut(machine: Sandbox, guest: string, host: string): P
   await fetchEntry(machine, await machine.stat(source), source, target, 0);
 }
 
-async function fetchEntry(machine: Sandbox, info: FileStat, guest: string, host: string, depth: number): Promise<void> {
-  if (depth > maxDepth) throw new ShinkenError("too_large", `${guest} is nested more than ${maxDepth} levels deep`);
+async function fetchEntry(
+  machine: Sandbox,
+  info: FileStat,
+  guest: string,
+  host: string,
+  depth: number,
+): Promise<void> {
+  if (depth > maxDepth)
+    throw new ShinkenError("too_large", `${guest} is nested more than ${maxDepth} levels deep`);
   if (info.type === "file") return fetchFile(machine, guest, host);
   if (info.type !== "directory") {
     process.stderr.write(`shinken: ${guest} is a ${info.type}: not fetched\n`);

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import type { TaskSet } from "../../env/task/index.js";
@@ -38,13 +39,18 @@ async function demo(options: DemoOptions): Promise<void> {
   const set = await makeGoldens(options);
   const reports = await play(options, set);
   const [oracle, nothing] = reports as [EvaluationReport, EvaluationReport];
-  const ok = oracle.total.passed === oracle.tasks.length * options.replicas && nothing.total.passed === 0 && nothing.total.ungraded === 0;
+  const ok =
+    oracle.total.passed === oracle.tasks.length * options.replicas &&
+    nothing.total.passed === 0 &&
+    nothing.total.ungraded === 0;
   if (options.json === true) {
     process.stdout.write(`${JSON.stringify({ oracle, null: nothing, ok })}\n`);
   } else {
     const { renderScorecard } = await import("../../rollout/index.js");
     for (const report of reports) process.stdout.write(`\n${renderScorecard(report)}`);
-    process.stdout.write(ok ? "\nThe oracle passed every time, doing nothing never.\n" : "\nNOT as it should be: see above.\n");
+    process.stdout.write(
+      ok ? "\nThe oracle passed every time, doing nothing never.\n" : "\nNOT as it should be: see above.\n",
+    );
   }
   if (!ok) process.exitCode = exitCodes.failed;
 }
@@ -104,6 +110,8 @@ async function play(options: DemoOptions, set: TaskSet): Promise<EvaluationRepor
         operator: operatorByName(name),
         replicas: options.replicas,
         seed: options.seed,
+        // More at a time than there are cores only makes each of them slower.
+        concurrency: Math.min(availableParallelism(), 8),
         connect: () => connect(server.url, { token: process.env["SHINKEN_TOKEN"] || undefined }),
         onEpisode: (outcome, done, all) => {
           stage.update(done, all, outcome.task);

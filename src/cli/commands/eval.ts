@@ -18,7 +18,10 @@ export function define(command: Command): void {
     .option("--replicas <k>", "episodes of each task", integer(1, 10_000), 5)
     .option("--seed <n>", "run seed: the same seed, the same parameters and machines", integer(0), 0)
     .option("--concurrency <n>", "episodes at a time", integer(1, 1024))
-    .option("--url <ws://...>", "a server that has the same tasks, instead of one of our own; its token in SHINKEN_TOKEN")
+    .option(
+      "--url <ws://...>",
+      "a server that has the same tasks, instead of one of our own; its token in SHINKEN_TOKEN",
+    )
     .option("--json", "print the report as one JSON object")
     .addHelpText(
       "after",
@@ -28,14 +31,19 @@ export function define(command: Command): void {
 }
 
 async function evaluate(folder: string, options: EvalOptions): Promise<void> {
-  const [{ loadTasks }, { evaluateTaskSet, renderScorecard }, { operatorByName }, { connect }, { startServerProcess }] =
-    await Promise.all([
-      import("../../env/index.js"),
-      import("../../rollout/index.js"),
-      import("../../operator/index.js"),
-      import("../../client/index.js"),
-      import("../server-process.js"),
-    ]);
+  const [
+    { loadTasks },
+    { evaluateTaskSet, renderScorecard },
+    { operatorByName },
+    { connect },
+    { startServerProcess },
+  ] = await Promise.all([
+    import("../../env/index.js"),
+    import("../../rollout/index.js"),
+    import("../../operator/index.js"),
+    import("../../client/index.js"),
+    import("../server-process.js"),
+  ]);
   const operator = operatorByName(options.operator);
   const set = await loadTasks(folder);
   const server = options.url === undefined ? await startServerProcess(folder) : undefined;

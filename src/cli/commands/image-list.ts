@@ -19,6 +19,8 @@ function list(options: { json?: boolean }): void {
   for (const { name, digest, sizeBytes, releaseDate, current } of images) {
     const date = new Date(releaseDate * 1000).toISOString().slice(0, 10);
     const size = `${Math.round(sizeBytes / 1024 ** 2)} MiB`;
-    process.stdout.write(`${name.padEnd(12)} ${digest.slice(0, 16)} ${size.padStart(9)}  ${date}${current ? "" : "  (superseded)"}\n`);
+    process.stdout.write(
+      `${name.padEnd(12)} ${digest.slice(0, 16)} ${size.padStart(9)}  ${date}${current ? "" : "  (superseded)"}\n`,
+    );
   }
 }

@@ -13,7 +13,10 @@ interface MachineOptions {
 
 export function define(command: Command): void {
   command
-    .argument("<file>", "ELF file, Linux Image, or flat binary (entered at 0x80200000 in S-mode, a0 = hart id, a1 = device tree)")
+    .argument(
+      "<file>",
+      "ELF file, Linux Image, or flat binary (entered at 0x80200000 in S-mode, a0 = hart id, a1 = device tree)",
+    )
     .option("--initrd <file>", "initial root of a Linux Image")
     .option("--append <arguments>", "boot arguments")
     .option("--memory <MiB>", "memory of the machine", integer(1, 65_536))

@@ -29,7 +29,7 @@ export function define(command: Command): void {
     .passThroughOptions()
     .option("--image <name>", "image of the machine", "shell")
     .option("--memory <MiB>", "memory of the machine", integer(64, 65_536))
-    .option("--seed <n>", "the same seed, the same machine to the bit", integer(0))
+    .option("--seed <n>", "the same seed, the same machine", integer(0))
     .option("--copy <host:guest>", "copy a file or folder in first; repeatable", pairs)
     .option("--fetch <guest:host>", "copy a file or folder out afterwards; repeatable", pairs)
     .option("--user <name>", "user in the guest (default: agent)")
@@ -72,7 +72,9 @@ async function run(argv: readonly string[], options: RunOptions): Promise<number
       ...(options.memory === undefined ? {} : { memoryMiB: options.memory }),
       onProgress: (line) => process.stderr.write(`${line}\n`),
     });
-    const machine = await golden.fork(options.seed === undefined ? {} : { seed: forkSeed(options.seed, "run") });
+    const machine = await golden.fork(
+      options.seed === undefined ? {} : { seed: forkSeed(options.seed, "run") },
+    );
     for (const [host, guest] of options.copy ?? []) await copyIn(machine, host, guest, options.user);
     const result = await execute(machine, argv, options);
     for (const [guest, host] of options.fetch ?? []) await fetchOut(machine, guest, host);

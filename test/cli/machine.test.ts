@@ -1,0 +1,115 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { imageNames } from "../../src/images/index.js";
+import { cli } from "../support/cli.js";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "shinken-cli-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** A flat binary of RV64 instructions. */
+async function flat(name: string, ...words: number[]): Promise<string> {
+  const bytes = Buffer.alloc(words.length * 4);
+  words.forEach((word, index) => bytes.writeUInt32LE(word, index * 4));
+  const path = join(folder, name);
+  await writeFile(path, bytes);
+  return path;
+}
+
+/** SBI system reset (shutdown) for a reason. */
+const reset = (reason: number) => [
+  0x535258b7, // lui a7, 0x53525
+  0x3548889b, // addiw a7, a7, 0x354
+  0x00000813, // li a6, 0
+  0x00000513, // li a0, 0
+  0x00000593 | (reason << 20), // li a1, reason
+  0x00000073, // ecall
+];
+const forever = 0x0000006f; // j .
+
+describe("machine run", () => {
+  it("exits 0 when the program shuts the machine down", async () => {
+    expect((await cli(["machine", "run", await flat("shutdown", ...reset(0))])).code).toBe(0);
+  });
+
+  it("exits 1 for a system failure", async () => {
+    expect((await cli(["machine", "run", await flat("failure", ...reset(1))])).code).toBe(1);
+  });
+
+  it("exits 2 at the instruction limit", async () => {
+    const program = await flat("forever", forever);
+    expect((await cli(["machine", "run", program, "--max-instructions", "1000000"])).code).toBe(2);
+  });
+});
+
+describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
+  "run, with the shell image that is in the cache,",
+  () => {
+    it("passes standard input on, keeps both outputs apart and gives the command's exit code", async () => {
+      const { code, stdout, stderr } = await cli(["run", "--", "sh", "-c", "cat; echo problem >&2; exit 7"], {
+        input: "from the host\n",
+      });
+      expect({ code, stdout }).toEqual({ code: 7, stdout: "from the host\n" });
+      expect(stderr).toContain("problem\n");
+    });
+
+    it("copies in and fetches out, folders too", async () => {
+      await mkdir(join(folder, "in", "sub"), { recursive: true });
+      await writeFile(join(folder, "in", "sub", "numbers"), "1\n2\n");
+      const out = join(folder, "out");
+      const { code } = await cli([
+        "run",
+        "--copy",
+        `${join(folder, "in")}:work`,
+        "--fetch",
+        `work:${out}`,
+        "--",
+        "sh",
+        "-c",
+        "wc -l < work/sub/numbers > work/lines",
+      ]);
+      expect(code).toBe(0);
+      expect(await readFile(join(out, "lines"), "utf8")).toBe("2\n");
+      expect(await readFile(join(out, "sub", "numbers"), "utf8")).toBe("1\n2\n");
+    });
+
+    it("is the same machine with the same seed", async () => {
+      const words = ["--", "sh", "-c", "od -An -tx1 -N16 /dev/urandom; hostname; cat /etc/machine-id"];
+      const [one, two, other] = [
+        await cli(["run", "--seed", "5", ...words]),
+        await cli(["run", "--seed", "5", ...words]),
+        await cli(["run", "--seed", "6", ...words]),
+      ];
+      expect(one.code).toBe(0);
+      expect(two.stdout).toBe(one.stdout);
+      expect(other.stdout).not.toBe(one.stdout);
+    });
+
+    it.each([
+      [["--timeout", "1", "--", "sleep", "1000"], 124],
+      [["--", "sh", "-c", "kill -9 $$"], 137],
+      [["--", "no-such-program"], 127],
+      [["--", "/etc/passwd"], 126],
+      [["--user", "no-such-user", "--", "true"], 125],
+      [["--user", "root", "--", "sh", "-c", "exit $(id -u)"], 0],
+    ])("%j exits with %i", async (words, code) => {
+      expect((await cli(["run", ...words])).code).toBe(code);
+    });
+
+    it("gives the command a terminal of its own with -t", async () => {
+      const { code, stdout } = await cli([
+        "run",
+        "-t",
+        "--",
+        "sh",
+        "-c",
+        "test -t 0 && test -t 1 && stty size",
+      ]);
+      expect({ code, stdout: stdout.trim() }).toEqual({ code: 0, stdout: "24 80" });
+    });
+  },
+);

@@ -1,0 +1,102 @@
+import { createInterface } from "node:readline";
+import { afterEach, describe, expect, it } from "vitest";
+import { connect } from "../../src/client/index.js";
+import { type CliOptions, cli, finished, startCli } from "../support/cli.js";
+
+const children: ReturnType<typeof startCli>[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+});
+
+async function serve(words: readonly string[] = [], options: CliOptions = {}) {
+  const child = startCli(["serve", "--port", "0", "--json", "--log-level", "silent", ...words], options);
+  children.push(child);
+  const ended = finished(child);
+  const line = await new Promise<string>((resolve) => createInterface(child.stdout).once("line", resolve));
+  const { url, pid } = JSON.parse(line) as { url: string; pid: number };
+  return { child, ended, url, pid };
+}
+
+describe("serve", () => {
+  it("says where it listens in its first line, and accepts connections by then", async () => {
+    const { url, pid, child } = await serve();
+    expect(url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+$/);
+    expect(pid).toBe(child.pid);
+    const client = await connect(url);
+    const session = await client.create({ environment: "echo" });
+    await session.reset();
+    expect((await session.step([{ type: "echo", text: "hello" }])).observation.results[0]?.text).toBe(
+      "hello",
+    );
+    await client.close();
+  });
+
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "drains on %s and exits 0, with a client that stays",
+    async (signal) => {
+      const { url, child, ended } = await serve(["--drain", "0.3"]);
+      const client = await connect(url, { reconnect: false });
+      const session = await client.create({ environment: "echo" });
+      const notices: unknown[] = [];
+      session.onNotice((notice) => notices.push(notice));
+      child.kill(signal);
+      expect((await ended).code).toBe(0);
+      expect(notices).toMatchObject([{ event: "closed", code: "server_draining" }]);
+    },
+  );
+
+  it("leaves at once when nobody holds a session", async () => {
+    const { child, ended } = await serve(["--drain", "600"]);
+    child.kill("SIGTERM");
+    expect((await ended).code).toBe(0);
+  });
+
+  it("ends when the program that started it ends, if asked to", async () => {
+    const { child, ended } = await serve(["--stop-with-stdin", "--drain", "0"]);
+    child.stdin.end();
+    expect((await ended).code).toBe(0);
+  });
+
+  it("exits 3 where the port is taken", async () => {
+    const { url } = await serve();
+    const { code, stderr } = await cli(["serve", "--port", new URL(url).port]);
+    expect(stderr).toContain("cannot listen");
+    expect(code).toBe(3);
+  });
+
+  it("wants its token from everybody", async () => {
+    const token = "0123456789abcdef0123";
+    const { url } = await serve([], { env: { SHINKEN_TOKEN: token } });
+    await expect(connect(url)).rejects.toMatchObject({ code: "unauthorized" });
+    await (await connect(url, { token })).close();
+  });
+
+  it("shows metrics and health over HTTP", async () => {
+    const { url } = await serve();
+    const http = url.replace("ws:", "http:");
+    expect(await (await fetch(`${http}/health`)).json()).toMatchObject({ status: "ok" });
+    expect(await (await fetch(`${http}/metrics`)).text()).toContain("shinken_machines 0");
+  });
+});
+
+describe("bench wire", () => {
+  it("prints steps a second for each number of sessions", async () => {
+    const { code, stdout } = await cli([
+      "bench",
+      "wire",
+      "--sessions",
+      "1",
+      "4",
+      "--seconds",
+      "0.2",
+      "--json",
+    ]);
+    expect(code).toBe(0);
+    const { sessions } = JSON.parse(stdout);
+    expect(Object.keys(sessions)).toEqual(["1", "4"]);
+    for (const row of Object.values<Record<string, number>>(sessions)) {
+      expect(row["steps_per_s"]).toBeGreaterThan(0);
+      expect(row["p99_ms"]).toBeGreaterThan(0);
+    }
+  });
+});
