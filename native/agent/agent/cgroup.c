@@ -6,11 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "agent/limits.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
+#define RESERVE_SHARE 16
+#define RESERVE_MIN (32ull << 20)
+#define PROCESSES_MAX "4096"
 
 static int base_fd[PORTS] = {-1, -1};
 static int leaf_fd[PORTS][STREAMS_MAX];
@@ -31,6 +35,22 @@ static int folder(int parent, const char* name) {
   return openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+#ifndef HOST_TEST
+/// Keeps some memory and process numbers from the workload: when it has used up its own, its processes are
+/// killed, and the agent can still answer. What it writes to the file systems in memory counts as its own.
+static void limit_workload(int workload) {
+  struct sysinfo info;
+  char text[32];
+  if (sysinfo(&info) != 0) return;
+  uint64_t total = (uint64_t)info.totalram * info.mem_unit;
+  uint64_t reserve = total / RESERVE_SHARE > RESERVE_MIN ? total / RESERVE_SHARE : RESERVE_MIN;
+  if (total <= 2 * reserve) return;
+  snprintf(text, sizeof text, "%llu", (unsigned long long)(total - reserve));
+  write_text(workload, "memory.max", text);
+  write_text(workload, "pids.max", PROCESSES_MAX);
+}
+#endif
+
 void cgroup_setup(void) {
 #ifndef HOST_TEST
   int root = open(CGROUP_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -43,6 +63,7 @@ void cgroup_setup(void) {
   }
   close(root);
   if (base_fd[0] < 0) return;
+  if (controllers) limit_workload(base_fd[0]);
   freeze_fd = openat(base_fd[0], "cgroup.freeze", O_WRONLY | O_CLOEXEC);
   events_fd = openat(base_fd[0], "cgroup.events", O_RDONLY | O_CLOEXEC);
   memory_events_fd = openat(base_fd[0], "memory.events", O_RDONLY | O_CLOEXEC);

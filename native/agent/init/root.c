@@ -13,6 +13,7 @@
 #include "init/init.h"
 
 #define DISK_WAIT_MS 2000
+#define UNTOLD_WAIT_MS 20
 #define TREE_CLONE 1  // OPEN_TREE_CLONE of linux/mount.h
 
 static bool wait_for(const char* path, unsigned wait_ms) {
@@ -76,7 +77,7 @@ bool enter_image(void) {
   const char* disk = wanted[0] != 0 ? wanted : "/dev/vda";
   // Without being told of a disk a machine may well have none, and its modules have probed it by now if it
   // has.
-  if (!wait_for(disk, wanted[0] != 0 ? DISK_WAIT_MS : 1)) {
+  if (!wait_for(disk, wanted[0] != 0 ? DISK_WAIT_MS : UNTOLD_WAIT_MS)) {
     if (wanted[0] != 0) boot_fail("no disk %s", disk);
     return false;
   }
