@@ -4,7 +4,7 @@
  */
 
 /** Version of the recipe: package lists, path rules, finishing script, boot arguments. */
-export const recipeVersion = 1;
+export const recipeVersion = 2;
 
 export const suite = "trixie";
 export const component = "main";

@@ -53,8 +53,8 @@ mkdir -p /etc/default
 printf 'LANG=C.UTF-8\n' > /etc/default/locale
 
 # What differs from run to run, or that nobody needs.
-rm -rf "$here" /run/* /tmp/* /var/tmp/* /var/cache/ldconfig /var/cache/debconf/*-old /var/lib/dpkg/*-old \
+rm -rf "$here" /run/* /tmp/* /var/tmp/* /var/cache/ldconfig/* /var/cache/debconf/*-old /var/lib/dpkg/*-old \
   /etc/passwd- /etc/group- /etc/shadow- /etc/gshadow- /etc/subuid- /etc/subgid- /etc/.pwd.lock \
-  /var/lib/dpkg/lock /var/lib/dpkg/lock-frontend /var/lib/dpkg/triggers/Lock /var/lib/systemd
+  /var/lib/dpkg/lock /var/lib/dpkg/lock-frontend /var/lib/dpkg/triggers/Lock /var/lib/systemd/*
 find /var/log -type f -delete
 find / -xdev -newermt "@$EPOCH" -exec touch --no-dereference --date="@$EPOCH" {} +
