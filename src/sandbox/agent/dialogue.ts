@@ -129,8 +129,7 @@ export class AgentDialogue implements Dialogue {
       return this.#replied(reason, reply.dropped, new TextDecoder().decode(reply.line));
     } catch (error) {
       // The program ended between two requests.
-      if (error instanceof GuestError && error.errno === "ESRCH" && this.ended)
-        return this.#replied("ended", 0, "");
+      if (error instanceof GuestError && error.errno === "ESRCH") return this.#replied("ended", 0, "");
       throw error;
     } finally {
       this.#room = 0;

@@ -70,7 +70,7 @@ export class AgentLink {
   }
 
   async #exchange(stream: number, input: () => Uint8Array[], options: ExchangeOptions): Promise<void> {
-    if (this.#fault !== null) throw this.#fault;
+    this.#checkFault();
     if (!this.#streams.has(stream)) return;
     const frames: Uint8Array[] = [];
     for (const old of this.#abandoned)
@@ -82,7 +82,7 @@ export class AgentLink {
         { ...options, port: this.port, input: joined(frames), stream },
         (bytes) => this.#take(bytes),
       );
-      if (this.#fault !== null) throw this.#fault;
+      this.#checkFault();
       if (this.#streams.has(stream)) throw stopped(reason, this.#died);
     } finally {
       if (this.#streams.delete(stream)) this.#abandoned.add(stream);
@@ -101,6 +101,11 @@ export class AgentLink {
 
   cancel(): void {
     this.#transport.cancel();
+  }
+
+  /** Once it broke the protocol, nothing that the agent says counts any more. */
+  #checkFault(): void {
+    if (this.#fault !== null) throw this.#fault;
   }
 
   #take(bytes: Uint8Array): void {
