@@ -50,9 +50,8 @@ export async function loadBenchmark<Module>(name: string): Promise<Module> {
 function newest(folders: readonly string[]): number {
   let latest = 0;
   for (const folder of folders) {
-    for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
-      if (!entry.name.endsWith(".ts")) continue;
-      latest = Math.max(latest, statSync(join(entry.parentPath ?? entry.path, entry.name)).mtimeMs);
+    for (const name of readdirSync(folder, { encoding: "utf8", recursive: true })) {
+      if (name.endsWith(".ts")) latest = Math.max(latest, statSync(join(folder, name)).mtimeMs);
     }
   }
   return latest;

@@ -49,7 +49,7 @@ export function report(error: unknown, json: boolean): number {
 /** What an error says of itself. */
 export function describe(error: unknown): Described {
   if (error instanceof Error && "code" in error && "toJSON" in error && typeof error.toJSON === "function") {
-    return error.toJSON() as Described;
+    return (error as Error & { toJSON(): Described }).toJSON();
   }
   return { code: "internal", message: error instanceof Error ? error.message : String(error) };
 }

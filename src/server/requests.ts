@@ -73,8 +73,8 @@ export function parseRequest(message: unknown): Request {
       suggestion: meant === undefined ? operations.join(", ") : `did you mean "${meant}"?`,
     });
   }
-  const schema = schemas[op as Operation];
-  return parseOrThrow(schema, message, "bad_request") as Request;
+  const schema: z.ZodType<Request> = schemas[op as Operation];
+  return parseOrThrow(schema, message, "bad_request");
 }
 
 /** The id of a message that may be anything, so that even a refusal can be matched; null where there is none. */

@@ -12,6 +12,8 @@ import { formatPath } from "./path.js";
 /** Up to so many entries, keys are compared pairwise; a set is made beyond. */
 const smallMap = 12;
 
+const largest = BigInt(Number.MAX_SAFE_INTEGER);
+
 /** Throws `bad_message` or `too_large`, with the path of the fault. */
 export function scanMsgpack(bytes: Uint8Array, limits: WireLimits): void {
   new Scan(bytes, limits).message();
@@ -44,61 +46,77 @@ class Scan {
     }
     const head = this.byte();
     if (head <= 0x7f || head >= 0xe0) return;
-    if (head <= 0x8f) return this.map(head & 0x0f, depth);
-    if (head <= 0x9f) return this.array(head & 0x0f, depth);
-    if (head <= 0xbf) return this.string(head & 0x1f);
+    if (head <= 0x8f) {
+      this.map(head & 0x0f, depth);
+      return;
+    }
+    if (head <= 0x9f) {
+      this.array(head & 0x0f, depth);
+      return;
+    }
+    if (head <= 0xbf) {
+      this.string(head & 0x1f);
+      return;
+    }
     switch (head) {
       case 0xc0:
       case 0xc2:
       case 0xc3:
-        return;
+        break;
       case 0xca:
-        return this.float(this.view.getFloat32(this.advance(4)));
+        this.float(this.view.getFloat32(this.advance(4)));
+        break;
       case 0xcb:
-        return this.float(this.view.getFloat64(this.advance(8)));
+        this.float(this.view.getFloat64(this.advance(8)));
+        break;
       case 0xcc:
       case 0xd0:
-        return this.skip(1);
+        this.skip(1);
+        break;
       case 0xcd:
       case 0xd1:
-        return this.skip(2);
+        this.skip(2);
+        break;
       case 0xce:
       case 0xd2:
-        return this.skip(4);
-      case 0xcf: {
-        const high = this.unsigned(4);
         this.skip(4);
-        if (high > 0x1fffff) this.refuse("the number is beyond 2^53-1");
-        return;
-      }
+        break;
+      case 0xcf:
+        if (this.view.getBigUint64(this.advance(8)) > largest) this.refuse("the number is beyond 2^53-1");
+        break;
       case 0xd3: {
-        const high = this.unsigned(4) | 0;
-        const low = this.unsigned(4);
-        if (high > 0x1fffff || high < -0x200000 || (high === -0x200000 && low === 0)) {
-          this.refuse("the number is beyond 2^53-1");
-        }
-        return;
+        const value = this.view.getBigInt64(this.advance(8));
+        if (value > largest || value < -largest) this.refuse("the number is beyond 2^53-1");
+        break;
       }
       case 0xd9:
-        return this.string(this.byte());
+        this.string(this.byte());
+        break;
       case 0xda:
-        return this.string(this.unsigned(2));
+        this.string(this.unsigned(2));
+        break;
       case 0xdb:
-        return this.string(this.unsigned(4));
+        this.string(this.unsigned(4));
+        break;
       case 0xdc:
-        return this.array(this.unsigned(2), depth);
+        this.array(this.unsigned(2), depth);
+        break;
       case 0xdd:
-        return this.array(this.unsigned(4), depth);
+        this.array(this.unsigned(4), depth);
+        break;
       case 0xde:
-        return this.map(this.unsigned(2), depth);
+        this.map(this.unsigned(2), depth);
+        break;
       case 0xdf:
-        return this.map(this.unsigned(4), depth);
+        this.map(this.unsigned(4), depth);
+        break;
       case 0xc4:
       case 0xc5:
       case 0xc6:
-        return this.refuse("binary values have no counterpart in JSON and are not part of the protocol");
+        this.refuse("binary values have no counterpart in JSON and are not part of the protocol");
+        break;
       default:
-        return this.refuse("extension types are not part of the protocol");
+        this.refuse("extension types are not part of the protocol");
     }
   }
 

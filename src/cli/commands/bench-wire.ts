@@ -10,12 +10,12 @@ interface WireOptions {
 }
 
 interface WireModule {
-  benchmarkWire(options: {
+  benchmarkWire: (options: {
     launcher: string;
     sessions?: number[] | undefined;
     seconds: number;
     onProgress: (line: string) => void;
-  }): Promise<{ sessions: Record<string, { steps_per_s: number; p50_ms: number; p99_ms: number }> }>;
+  }) => Promise<{ sessions: Record<string, { steps_per_s: number; p50_ms: number; p99_ms: number }> }>;
 }
 
 export function define(command: Command): void {
