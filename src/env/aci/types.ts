@@ -7,13 +7,7 @@ import type { ActionResult } from "../environment.js";
 export type ActionCapability = "exec" | "files" | "shell";
 
 /** Faults of an action that are the agent's to mend: they stand in the observation, and the episode goes on. */
-export type ActionErrorCode =
-  | "guest_error"
-  | "no_match"
-  | "ambiguous_match"
-  | "not_a_file"
-  | "too_large"
-  | "out_of_range";
+export type ActionErrorCode = "guest_error" | "no_match" | "ambiguous_match" | "too_large" | "out_of_range";
 
 export interface ActionContext {
   readonly sandbox: Sandbox;
