@@ -2,12 +2,34 @@
 
 #include <cstring>
 
+#include "monitor/cpu/decode.h"
+
 namespace shinken {
 
 namespace {
 
 /// An index entry has 15 bits for the slot, and slot 0 stands for "not decoded".
 constexpr std::size_t kMaxSlots = 0x8000;
+
+/// Makes the jumps of one block of a flat page lead straight to their targets. `moved` is by how much the slots of the
+/// former part 1 moved.
+void relink(Op* block, const u16* index, std::size_t moved) {
+  BlockHeader header;
+  std::memcpy(&header, block, sizeof header);
+  for (Op* op = block + 1;; ++op) {
+    if (is_branch(op->code) || is_jump(op->code)) {
+      const Link link = link_of(*op);
+      if (link == kLinked) {
+        const u16 entry = linked_entry(*op);
+        if (entry & 0x8000) set_link(*op, static_cast<u16>(moved + (entry & 0x7fff)));
+      } else if (link == kNear) {
+        const u16 entry = index[static_cast<u32>(header.offset + distance_of(*op)) >> 1];
+        if (entry != 0) set_link(*op, entry);
+      }
+    }
+    if (ends_block(op->code)) return;
+  }
+}
 
 }  // namespace
 
@@ -35,6 +57,10 @@ std::shared_ptr<const CodePage> CodePage::flattened() const {
     const u16 entry = index[i];
     flat->index[i] = entry & 0x8000 ? static_cast<u16>(first + (entry & 0x7fff)) : entry;
   }
+  for (const u16 entry : flat->index) {
+    if (entry != 0) relink(&flat->own[entry], flat->index, first);
+  }
+  flat->writable = false;
   flat->part[0] = flat->own.data();
   flat->bytes = bytes;
   flat->content = page_digest(bytes);

@@ -22,6 +22,10 @@ struct CodePage {
   std::vector<Op> own;                     // storage of part 1, or of part 0 of a shared page
   std::shared_ptr<const CodePage> base;    // owner of part 0
 
+  /// Jumps of a private page are linked as they execute; a shared page is never changed.
+  bool writable = true;
+
+  bool owns(const Op* op) const { return writable && op >= own.data() && op < own.data() + own.size(); }
   const Op* at(u16 entry) const { return part[entry >> 15] + (entry & 0x7fff); }
   /// Appends a block; false if the page has no room for more blocks.
   bool add(unsigned offset, const Op* slots, unsigned count);

@@ -167,27 +167,55 @@ Op decode_wide(u32 raw) {
   }
 }
 
+/// The code that stands for `first` followed by `second`, or `first` itself.
+OpCode paired(OpCode first, OpCode second) {
+  switch (static_cast<u32>(first) << 16 | static_cast<u32>(second)) {
+#define SHINKEN_CASE(one, two) \
+  case static_cast<u32>(one) << 16 | static_cast<u32>(two): return one##_##two;
+    SHINKEN_PAIRS(SHINKEN_CASE)
+#undef SHINKEN_CASE
+    default: return first;
+  }
+}
+
 /// Turns an immediate relative to the instruction into one relative to the block; `retired` counts this instruction.
 void make_block_relative(Op& op, unsigned offset_in_block, unsigned retired) {
-  switch (op.code) {
-    case Beq:
-    case Bne:
-    case Blt:
-    case Bge:
-    case Bltu:
-    case Bgeu: {
-      const u32 target = static_cast<u16>(op.imm + static_cast<i32>(offset_in_block));
-      op.imm = static_cast<i32>(target | retired << 16);
-      break;
-    }
-    case Jal:
-    case J:
-    case Auipc: op.imm += static_cast<i32>(offset_in_block); break;
-    default: break;
+  if (is_branch(op.code)) {
+    op.imm = static_cast<i32>(static_cast<u16>(op.imm + static_cast<i32>(offset_in_block)) |
+                              retired << kBranchCountShift);
+  } else if (op.code == Jal || op.code == J || op.code == Auipc) {
+    op.imm += static_cast<i32>(offset_in_block);
+  }
+}
+
+/// Marks jumps whose target lies in the page as linkable.
+void mark_near(Op& op, unsigned block_offset) {
+  if (!is_branch(op.code) && !is_jump(op.code)) return;
+  const i64 target = static_cast<i64>(block_offset) + distance_of(op);
+  if (target < 0 || target >= static_cast<i64>(kPageSize)) return;
+  if (is_branch(op.code)) {
+    op.imm = static_cast<i32>(static_cast<u32>(op.imm) | u32{kNear} << kBranchLinkShift);
+  } else {
+    op.b = kNear;
   }
 }
 
 }  // namespace
+
+Link link_of(const Op& op) {
+  return static_cast<Link>(is_branch(op.code) ? static_cast<u32>(op.imm) >> kBranchLinkShift : op.b);
+}
+i32 distance_of(const Op& op) { return is_branch(op.code) ? static_cast<i16>(op.imm) : op.imm; }
+u16 linked_entry(const Op& op) { return static_cast<u16>(op.imm); }
+void set_link(Op& op, u16 entry) {
+  if (is_branch(op.code)) {
+    const u32 count = static_cast<u32>(op.imm) & kBranchCountMask << kBranchCountShift;
+    op.imm = static_cast<i32>(entry | count | u32{kLinked} << kBranchLinkShift);
+  } else {
+    op.imm = entry;
+    op.b = kLinked;
+  }
+}
 
 Op decode(u32 raw) { return is_wide(raw) ? decode_wide(raw) : decode_compressed(raw & 0xffff); }
 
@@ -205,6 +233,7 @@ bool ends_block(OpCode code) {
     case Wfi:
     case SfenceVma:
     case FenceI:
+    case End:
     case Illegal: return true;
     default: return false;
   }
@@ -242,7 +271,14 @@ unsigned decode_block(const u8* page, unsigned offset, unsigned limit, Op* out) 
       break;
     }
   }
-  if (!ended) *next++ = make(End, 0, 0, 0);
+  if (!ended) *next++ = make(End, 0, kFar, static_cast<i32>(at - offset));
+  for (Op* op = out + 1; op != next; ++op) mark_near(*op, offset);
+  for (Op* op = out + 1; op + 1 < next; ++op) {
+    const OpCode code = paired(op->code, op[1].code);
+    if (code == op->code) continue;
+    op->code = code;
+    ++op;
+  }
   const BlockHeader header{static_cast<u16>(count), static_cast<u16>(at - offset), static_cast<u16>(offset), 0};
   std::memcpy(out, &header, sizeof header);
   return static_cast<unsigned>(next - out);
@@ -253,7 +289,7 @@ unsigned decode_single(u32 raw, unsigned offset, Op* out) {
   make_block_relative(op, 0, 1);
   Op* next = out + 1;
   *next++ = op;
-  if (!ends_block(op.code)) *next++ = make(End, 0, 0, 0);
+  if (!ends_block(op.code)) *next++ = make(End, 0, kFar, is_wide(raw) ? 4 : 2);
   const BlockHeader header{1, static_cast<u16>(is_wide(raw) ? 4 : 2), static_cast<u16>(offset), 0};
   std::memcpy(out, &header, sizeof header);
   return static_cast<unsigned>(next - out);

@@ -14,6 +14,18 @@ Op decode(u32 raw);
 
 /// True if a block must end after this operation.
 bool ends_block(OpCode code);
+/// A conditional branch, also as the first of a pair.
+inline bool is_branch(OpCode code) {
+  return (code >= OpCode::Beq && code <= OpCode::Bgeu) || code == OpCode::Beq_Ld || code == OpCode::Bne_Ld ||
+         code == OpCode::Beq_Mv;
+}
+inline bool is_jump(OpCode code) { return code == OpCode::Jal || code == OpCode::J || code == OpCode::End; }
+
+/// How a branch or jump leaves its block, its target's distance from the block's start, and how to link it.
+Link link_of(const Op& op);
+i32 distance_of(const Op& op);
+u16 linked_entry(const Op& op);
+void set_link(Op& op, u16 entry);
 
 /// Decodes a block from `page` (4096 bytes) at `offset` (even), at most `limit` instructions (1..kMaxBlock), never
 /// beyond the page. Writes the header and at most limit + 1 operations to `out` (room for kMaxBlock + 2).

@@ -80,8 +80,10 @@ HartExit Core::run(u64 limit) {
 HartExit Core::loop(u64 limit) {
   static const void* const labels[] = {  // in the order of OpCode
 #define SHINKEN_LABEL(name) &&L_##name,
-      SHINKEN_OPS(SHINKEN_LABEL)
+#define SHINKEN_LABEL_PAIR(first, second) &&L_##first##_##second,
+      SHINKEN_OPS(SHINKEN_LABEL) SHINKEN_PAIRS(SHINKEN_LABEL_PAIR)
 #undef SHINKEN_LABEL
+#undef SHINKEN_LABEL_PAIR
   };
 
   u64* const x = s.x;
@@ -89,9 +91,7 @@ HartExit Core::loop(u64 limit) {
   const BlockHeader* blk = nullptr;
   const CodePage* page = nullptr;
   const FetchEntry* fetch = nullptr;
-  TlbEntry* reads = nullptr;
-  TlbEntry* writes = nullptr;
-  u64 page_va = 0;
+  DataTlb* data = nullptr;
   u64 block_pc = 0;
   u64 remaining = 0;
   u64 pc = 0;
@@ -114,6 +114,15 @@ HartExit Core::loop(u64 limit) {
     pc = (target);    \
     goto next_block;  \
   } while (0)
+#define JUMP_LINKED(entry)                                                   \
+  do {                                                                       \
+    blk = reinterpret_cast<const BlockHeader*>(page->at(entry));             \
+    block_pc = (block_pc & ~kPageMask) | blk->offset;                        \
+    pc = block_pc;                                                           \
+    if (unlikely(remaining < blk->count)) goto split;                        \
+    op = reinterpret_cast<const Op*>(blk) + 1;                               \
+    DISPATCH();                                                              \
+  } while (0)
 
 boundary:
   // s.pc and s.instret are exact, and nothing here points into decoded code.
@@ -132,26 +141,31 @@ boundary:
   take_interrupt_if_due();
   stop_ = next_stop(limit, kSlice);
   remaining = stop_ - s.instret;
-  data_ = &tlb_->data[static_cast<unsigned>(data_context())];
-  reads = data_->read;
-  writes = data_->write;
+  data = data_ = &tlb_->data[static_cast<unsigned>(data_context())];
   fetch = tlb_->fetch[s.mode];
   pc = s.pc & ~u64{1};
   goto far_block;
 
 next_block: {
-  const u64 offset = pc - page_va;
-  if (unlikely(offset >= kPageSize)) goto far_block;
-  const u16 entry = page->index[offset >> 1];
+  if (unlikely(((pc ^ block_pc) & ~kPageMask) != 0)) goto far_block;
+  const u16 entry = page->index[(pc & kPageMask) >> 1];
   if (unlikely(entry == 0)) goto undecoded;
+  blk = reinterpret_cast<const BlockHeader*>(page->at(entry));
+  goto enter;
+}
+
+link_block: {
+  // The jump at `op` leads to `pc` in the same page: next time it goes there directly, if it is ours to change.
+  const u16 entry = page->index[(pc & kPageMask) >> 1];
+  if (unlikely(entry == 0)) goto undecoded;
+  if (page->owns(op)) set_link(const_cast<Op&>(*op), entry);
   blk = reinterpret_cast<const BlockHeader*>(page->at(entry));
   goto enter;
 }
 
 far_block: {
   const FetchEntry& cached = fetch[tlb_slot(pc)];
-  page_va = pc & ~kPageMask;
-  if (likely(cached.tag == page_va)) {
+  if (likely(cached.tag == (pc & ~kPageMask))) {
     page = cached.code;
   } else {
     s.pc = pc;
@@ -209,6 +223,7 @@ illegal:
 #include "monitor/cpu/execute_memory.inc"
 #include "monitor/cpu/execute_float.inc"
 #include "monitor/cpu/execute_control.inc"
+#include "monitor/cpu/execute_pairs.inc"
 
 }
 

@@ -34,19 +34,40 @@ namespace shinken {
 #define SHINKEN_OPS(X) \
   SHINKEN_OPS_INTEGER(X) SHINKEN_OPS_MEMORY(X) SHINKEN_OPS_FLOAT(X) SHINKEN_OPS_CONTROL(X)
 
+// Pairs that follow each other often (counted over runs of true, Python and git): the first is given a code that does
+// its work and goes straight to the second's handler. Both keep their slots, so nothing else needs to know.
+// clang-format off
+#define SHINKEN_PAIRS(X)                                                                                     \
+  X(Ld, Ld) X(Ld, Addi) X(Ld, Add) X(Ld, Mv) X(Ld, Beq) X(Ld, Bne) X(Ld, Sd) X(Ld, Andi) X(Ld, Slli) X(Ld, Li) X(Ld, Sub) \
+  X(Sd, Sd) X(Sd, Addi) X(Sd, Add) X(Sd, Ld) X(Sd, Mv) X(Lbu, Lbu) X(Lbu, Addi) X(Lbu, Beq) X(Lbu, Bne) \
+  X(Slli, Add) X(Slli, Srli) X(Slli, Or) X(Srli, Srli) X(Srli, Mul) X(Srli, Add) X(Srli, Slli)               \
+  X(Add, Ld) X(Add, Add) X(Add, Sltu) X(Add, Sd) X(Add, Slli) X(Add, Bne) X(Add, Bgeu) X(Add, Addiw) X(Add, Lbu) \
+  X(Addi, Sd) X(Addi, Addi) X(Addi, Jr) X(Addi, Bne) X(Addi, Beq) X(Addi, Bltu) X(Addi, Mv) X(Addi, Ld) X(Addi, Add) \
+  X(Mv, Mv) X(Mv, Beq) X(Mv, Ld) X(Mv, Auipc) X(Mv, Li) X(Li, Addi) X(Li, Mv) X(Li, Beq) X(Li, Bne) X(Li, Li) \
+  X(Mul, Add) X(Sltu, Add) X(Sub, Slli) X(Addiw, Slli) X(Andi, Bne) X(Andi, Beq) X(Xor, Xor) X(Or, Or)       \
+  X(Srliw, Slliw) X(Slliw, Or) X(Auipc, Jalr) X(Auipc, Addi) X(Auipc, Ld) X(Beq, Ld) X(Bne, Ld) X(Beq, Mv) X(Nop, Nop) X(Nop, Addi)
+// clang-format on
+
 enum class OpCode : u16 {
 #define SHINKEN_ENUM(name) name,
-  SHINKEN_OPS(SHINKEN_ENUM)
+#define SHINKEN_ENUM_PAIR(first, second) first##_##second,
+  SHINKEN_OPS(SHINKEN_ENUM) SHINKEN_PAIRS(SHINKEN_ENUM_PAIR)
 #undef SHINKEN_ENUM
+#undef SHINKEN_ENUM_PAIR
       Count,
 };
+
+/// A jump within the page can be linked: instead of the target's distance it then holds the target block's entry in
+/// the page (see `CodePage`), which spares the look-up.
+enum Link : u8 { kFar = 0, kNear = 1, kLinked = 2 };
 
 /// One decoded instruction. Field use by group:
 /// - immediates and loads: a = rd, b = rs1, imm; register forms: a = rd, b = rs1, imm = rs2;
 /// - stores: a = rs2, b = rs1, imm; LoadX0: a = log2(size), b = rs1, imm;
-/// - branches: a = rs2, b = rs1, imm = target relative to the block's start (low 16 bits, signed) and the number of
-///   instructions retired by a taken branch (high 16 bits);
-/// - Jal, J, Auipc: imm relative to the block's start; Jalr, Jr: imm as encoded;
+/// - branches: a = rs2, b = rs1, imm = target relative to the block's start, or the linked entry (low 16 bits), then 7
+///   bits for the number of instructions that a taken branch retires, then the `Link` in the top two bits;
+/// - Jal, J, End: a = rd, b = `Link`, imm = target relative to the block's start, or the linked entry;
+/// - Auipc: imm relative to the block's start; Jalr, Jr: imm as encoded;
 /// - floating point: a = rd, b = rs1, imm = rs2 | rs3 << 5 | rm << 10; Csr: a = rd, b = rs1, imm = csr | funct3 << 12.
 struct Op {
   OpCode code;
@@ -55,6 +76,10 @@ struct Op {
   i32 imm;
 };
 static_assert(sizeof(Op) == 8);
+
+inline constexpr unsigned kBranchCountShift = 16;
+inline constexpr u32 kBranchCountMask = 0x7f;
+inline constexpr unsigned kBranchLinkShift = 30;
 
 /// Precedes a block's operations in the same array.
 struct BlockHeader {
