@@ -41,7 +41,7 @@ export class Outbox {
       return;
     }
     this.queuedBytes += bytes;
-    this.queue.push(typeof message === "string" ? message : message.slice());
+    this.queue.push(typeof message === "string" ? message : new Uint8Array(message));
   }
 
   /**

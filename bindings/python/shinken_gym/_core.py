@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -144,7 +144,7 @@ class Core:
             state.next = result["next"]
             return StepResult.from_wire(result)
 
-        listed = [actions] if isinstance(actions, dict) else [*actions]
+        listed = [dict(actions)] if isinstance(actions, Mapping) else [dict(action) for action in actions]
         # Before a reset the server answers not_reset, whatever the number.
         number = state.next if state.next is not None else 1
         return self.call("step", finish, session=state.name, step=number, actions=listed)

@@ -1,0 +1,21 @@
+/** What a program that embeds Shinken Gym imports; the client alone is at `shinken-gym/client`. */
+export { type ClientOptions, connect, RemoteSession, ShinkenClient } from "./client/index.js";
+export {
+  type Action,
+  checkEnv,
+  EchoEnvironment,
+  type Environment,
+  type EnvironmentEvent,
+  type EnvironmentFactory,
+  loadTasks,
+  type Observation,
+  type ResetResult,
+  type StepResult,
+  TaskEnvironmentFactory,
+} from "./env/index.js";
+export { type ErrorCode, errorTable, ShinkenError } from "./errors/index.js";
+export { checkTasks, evaluateTaskSet, renderScorecard } from "./rollout/index.js";
+export { MicrovmProvider } from "./sandbox/microvm/provider.js";
+export type { Golden, Sandbox, SandboxProvider } from "./sandbox/sandbox.js";
+export { type RunningServer, type ServerOptions, startServer } from "./server/index.js";
+export { checkVerifier, type Verdict } from "./verifiers/index.js";

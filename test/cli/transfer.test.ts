@@ -1,0 +1,81 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { copyIn, fetchOut } from "../../src/cli/transfer.js";
+import type { FileStat, Sandbox } from "../../src/sandbox/sandbox.js";
+
+let folder = "";
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "shinken-transfer-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const stat = (path: string, type: FileStat["type"]): FileStat => ({
+  path,
+  type,
+  size: 0,
+  mode: 0o644,
+  uid: 0,
+  gid: 0,
+  mtime: 0,
+});
+
+/** A guest whose agent says what the test wants. */
+function guest(entries: FileStat[]): { machine: Sandbox; written: Map<string, Buffer> } {
+  const written = new Map<string, Buffer>();
+  const machine = {
+    stat: async (path: string) => stat(path, "directory"),
+    list: async () => entries,
+    readFile: async () => Buffer.from("from the guest"),
+    exec: async () => ({ stdout: Buffer.from("/home/agent") }),
+    writeFile: async (path: string, data: Uint8Array, options: { append?: boolean }) => {
+      written.set(
+        path,
+        Buffer.concat([...(options.append === true ? [written.get(path) ?? Buffer.alloc(0)] : []), data]),
+      );
+    },
+  };
+  return { machine: machine as unknown as Sandbox, written };
+}
+
+describe("fetching a folder", () => {
+  it.each(["/work/..", "/work/.", "/work/a\0b", ""])(
+    "refuses a guest that names an entry %j",
+    async (path) => {
+      const { machine } = guest([stat(path, "file")]);
+      await expect(fetchOut(machine, "/work", join(folder, "out"))).rejects.toMatchObject({
+        code: "agent_protocol",
+      });
+    },
+  );
+
+  it("writes nothing outside, whatever folder the guest says an entry is in", async () => {
+    const { machine } = guest([stat("/../../etc/evil", "file")]);
+    await fetchOut(machine, "/work", join(folder, "out"));
+    expect(await readdir(folder)).toEqual(["out"]);
+    expect(await readFile(join(folder, "out", "evil"), "utf8")).toBe("from the guest");
+  });
+
+  it("leaves out what is neither a file nor a folder", async () => {
+    const { machine } = guest([stat("/work/link", "symlink"), stat("/work/pipe", "fifo")]);
+    await fetchOut(machine, "/work", join(folder, "out"));
+    expect(await readdir(join(folder, "out"))).toEqual([]);
+  });
+});
+
+describe("copying in", () => {
+  it("takes large files in pieces and leaves links alone", async () => {
+    const source = join(folder, "in");
+    await mkdir(source);
+    const large = Buffer.alloc(40 * 1024 * 1024, "0123456789abcdef");
+    await writeFile(join(source, "large"), large);
+    await writeFile(join(source, "empty"), "");
+    await symlink("/etc/passwd", join(source, "link"));
+    const { machine, written } = guest([]);
+    await copyIn(machine, source, "work/", undefined);
+    expect([...written.keys()].sort()).toEqual(["/home/agent/work/in/empty", "/home/agent/work/in/large"]);
+    expect(written.get("/home/agent/work/in/large")?.equals(large)).toBe(true);
+    expect(written.get("/home/agent/work/in/empty")).toHaveLength(0);
+  });
+});
