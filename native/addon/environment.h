@@ -52,7 +52,7 @@ class Environment : public std::enable_shared_from_this<Environment> {
   /// Brackets anything that engine threads do for this environment. If it ends, `machine` is cancelled and
   /// nobody waits for room in `channel` any more.
   u64 begin_work(std::shared_ptr<Machine> machine = nullptr, std::shared_ptr<RunChannel> channel = nullptr);
-  /// Any thread; nothing of this environment may be used by that work afterwards except the mailbox.
+  /// Any thread. Afterwards that work may use nothing of this environment but the mailbox.
   void end_work(u64 id);
 
   /// Lets go of a machine or golden on an engine thread, since freeing its memory takes time.

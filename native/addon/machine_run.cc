@@ -220,10 +220,10 @@ Napi::Value MachineObject::run(const Napi::CallbackInfo& info) {
         machine, std::move(request), [environment, id, events, port = *port](RunResult result) {
           auto outcome = std::make_shared<RunResult>(std::move(result));
           std::erase_if(outcome->frames, [port](const Frame& frame) { return frame.port != port; });
+          environment->end_work(id);
           environment->mailbox().post([environment, id, events, outcome](Napi::Env env) {
             settle(env, *environment, id, *outcome, *events);
           });
-          environment->end_work(id);
         });
   } catch (...) {
     const Failure failure = current_failure();

@@ -25,9 +25,7 @@ const MIN_DISK = 4 * 1024 ** 3;
 
 /** Gathers the facts of the host, in a stable order. Never rejects: what cannot be read is a fact as well. */
 export async function doctorFacts(): Promise<DoctorFact[]> {
-  return Promise.all([
-    cpuFact(),
-    memoryFact(),
+  const others = await Promise.all([
     kvmFact(),
     hugePagesFact(),
     mapCountFact(),
@@ -44,6 +42,7 @@ export async function doctorFacts(): Promise<DoctorFact[]> {
     goldenFact(),
     diskFact(),
   ]);
+  return [cpuFact(), memoryFact(), ...others];
 }
 
 async function textOf(path: string): Promise<string | null> {
@@ -56,7 +55,7 @@ async function textOf(path: string): Promise<string | null> {
 
 const mib = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`;
 
-async function cpuFact(): Promise<DoctorFact> {
+function cpuFact(): DoctorFact {
   return {
     name: "host",
     state: process.platform === "linux" ? "ok" : "note",
@@ -65,7 +64,7 @@ async function cpuFact(): Promise<DoctorFact> {
   };
 }
 
-async function memoryFact(): Promise<DoctorFact> {
+function memoryFact(): DoctorFact {
   const total = totalmem();
   const detail = `${mib(freemem())} free of ${mib(total)}`;
   if (total >= MIN_MEMORY) return { name: "memory", state: "ok", detail };

@@ -41,7 +41,11 @@ describe("identities", () => {
   it("derive from the seed and the path alone, and differ in every value otherwise", () => {
     const seed = seedOf("a");
     expect(drawIdentity(seed, "replica")).toEqual(drawIdentity(seed, "replica"));
-    for (const other of [drawIdentity(seed, "branch/1"), drawIdentity(seedOf("b"), "replica"), drawIdentity(null, "replica")]) {
+    for (const other of [
+      drawIdentity(seed, "branch/1"),
+      drawIdentity(seedOf("b"), "replica"),
+      drawIdentity(null, "replica"),
+    ]) {
       for (const [name, value] of Object.entries(drawIdentity(seed, "replica")))
         expect(other[name as keyof typeof other]).not.toEqual(value);
     }
@@ -49,7 +53,9 @@ describe("identities", () => {
   });
   it("are well-formed", () => {
     const identity = drawIdentity(null, "replica");
-    expect(identity.generation).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(identity.generation).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
     expect(identity.machineId).toMatch(/^[0-9a-f]{32}$/);
     expect(identity.hostname).toMatch(/^m-[0-9a-f]{8}$/);
     expect(Number.parseInt(identity.mac.slice(0, 2), 16) & 3).toBe(2);
@@ -120,13 +126,18 @@ describe.skipIf(unavailable !== null)("forks of a real machine", () => {
 
   it("are equal in another process, too, after the same inputs", async () => {
     const machine = await golden.fork({ seed: seedOf("elsewhere") });
-    const script = "date; head -c 8 /dev/urandom | od -An -tx1; python3 -c 'import random; print(random.random())'";
+    const script =
+      "date; head -c 8 /dev/urandom | od -An -tx1; python3 -c 'import random; print(random.random())'";
     const output = await run(machine, script);
     const digest = await machine.digest();
     await machine.close();
     const child = spawnSync(
       process.execPath,
-      [join(packageRoot(), "test/sandbox/replay.mjs"), Buffer.from(seedOf("elsewhere")).toString("hex"), script],
+      [
+        join(packageRoot(), "test/sandbox/replay.mjs"),
+        Buffer.from(seedOf("elsewhere")).toString("hex"),
+        script,
+      ],
       { encoding: "utf8" },
     );
     expect(child.stderr).toBe("");
@@ -165,7 +176,11 @@ describe.skipIf(unavailable !== null)("forks of a real machine", () => {
     it("run nothing that the machine left behind, and programs of the image only", async () => {
       const machine = await golden.fork();
       await run(machine, "nohup sh -c 'while :; do date +%N > /tmp/tick; done' > /dev/null 2>&1 &");
-      await run(machine, "printf '#!/bin/sh\\necho forged\\n' > /usr/bin/cat; chmod 755 /usr/bin/cat", "root");
+      await run(
+        machine,
+        "printf '#!/bin/sh\\necho forged\\n' > /usr/bin/cat; chmod 755 /usr/bin/cat",
+        "root",
+      );
       const fork = await machine.fork("grade");
       const tick = text(await fork.readFile("/tmp/tick"));
       await fork.wait(100);
@@ -233,7 +248,9 @@ describe.skipIf(unavailable !== null)("forks of a real machine", () => {
     expect(text(await fork.readFile("/srv/prepared"))).toBe("yes");
     await fork.close();
     const other = new MicrovmProvider();
-    const again = await other.setupGolden(TEST_IMAGE, digest, () => Promise.reject(new Error("it is on disk")));
+    const again = await other.setupGolden(TEST_IMAGE, digest, () =>
+      Promise.reject(new Error("it is on disk")),
+    );
     expect(again.digest).toBe(a.digest);
     await other.close();
   });
@@ -247,7 +264,9 @@ describe.skipIf(unavailable !== null)("forks of a real machine", () => {
 
   it("are killed when they do not acknowledge in time", async () => {
     const hasty = new MicrovmProvider({ readyMs: 0 });
-    await expect(hasty.imageGolden(TEST_IMAGE).then((one) => one.fork())).rejects.toMatchObject({ code: "fork_failed" });
+    await expect(hasty.imageGolden(TEST_IMAGE).then((one) => one.fork())).rejects.toMatchObject({
+      code: "fork_failed",
+    });
     expect(hasty.openMachines()).toBe(0);
     await hasty.close();
   });

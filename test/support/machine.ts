@@ -27,6 +27,8 @@ export async function machinesUnavailable(): Promise<string | null> {
 async function reason(): Promise<string | null> {
   try {
     new MicrovmProvider();
+    // For who works on one room while another changes the image: take what is there.
+    if (process.env["SHINKEN_TEST_IMAGE"] === "present" && hasImage()) return null;
     await buildImage(TEST_IMAGE, { runFinishingBoot });
     return null;
   } catch (error) {

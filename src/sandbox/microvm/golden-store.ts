@@ -3,7 +3,7 @@
  * not at all; a damaged or foreign one is removed and made again.
  */
 import { createHash } from "node:crypto";
-import { mkdir, rm, stat, utimes } from "node:fs/promises";
+import { mkdir, readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
 import { cacheLayout } from "../../images/index.js";
@@ -32,12 +32,21 @@ export function goldenDigest(identity: GoldenIdentity, machineAbi: number): stri
   return createHash("sha256").update(text).digest("hex");
 }
 
+/** Bytes of goldens kept; beyond it the ones that were not used for longest go. */
+const KEPT_BYTES = 8 * 1024 ** 3;
+/** A golden used within this time stays, whatever the total. */
+const KEPT_MS = 3_600_000;
+
 export class GoldenStore {
   readonly folder: string;
   private readonly addon: Addon;
 
-  constructor(cacheDir?: string) {
+  private readonly keptBytes: number;
+
+  /** `keptBytes` bounds what lies on disk. */
+  constructor(cacheDir?: string, keptBytes = KEPT_BYTES) {
     this.folder = goldenFolder(cacheDir);
+    this.keptBytes = keptBytes;
     this.addon = loadAddon();
   }
 
@@ -74,11 +83,33 @@ export class GoldenStore {
     } catch (error) {
       throw storeError(error);
     }
+    await this.prune(digest);
+  }
+
+  /**
+   * Removes what has not been used for longest until the rest fits. Machines that run on such a golden keep it: its
+   * pages are mapped, and only the name goes.
+   */
+  private async prune(keep: string): Promise<void> {
+    const files: { path: string; bytes: number; used: number }[] = [];
+    for (const name of await readdir(this.folder)) {
+      if (!name.endsWith(".golden") || name === `${keep}.golden`) continue;
+      const path = join(this.folder, name);
+      // Another process may have removed it meanwhile.
+      const info = await stat(path).catch(() => null);
+      if (info !== null) files.push({ path, bytes: info.blocks * 512, used: info.mtimeMs });
+    }
+    let total = files.reduce((sum, file) => sum + file.bytes, 0);
+    for (const file of files.sort((a, b) => a.used - b.used)) {
+      if (total <= this.keptBytes || Date.now() - file.used < KEPT_MS) break;
+      await rm(file.path, { force: true });
+      total -= file.bytes;
+    }
   }
 }
 
 function codeOf(error: unknown): string {
-  return error instanceof Error ? String((error as NodeJS.ErrnoException).code ?? "") : "";
+  return error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? "") : "";
 }
 
 function isDamaged(error: unknown): boolean {

@@ -55,12 +55,12 @@ export class MachineTransport implements AgentTransport {
     const realtime = request.realtime === true;
     const wallMs = request.wallMs ?? (realtime ? undefined : this.#defaults.wallMs);
     const maxGuestMs = request.maxGuestMs ?? (realtime ? 0 : this.#defaults.maxGuestMs);
-    let late = false;
+    const wall = { late: false };
     const timer =
       wallMs === undefined
         ? undefined
         : setTimeout(() => {
-            late = true;
+            wall.late = true;
             this.#machine.cancel();
           }, wallMs);
     try {
@@ -79,7 +79,7 @@ export class MachineTransport implements AgentTransport {
       for (const frame of outcome.frames) onFrame(frame);
       this.#parked = outcome.parked;
       this.#note(outcome);
-      return { reason: late && outcome.reason === "cancelled" ? "wall timeout" : outcome.reason };
+      return { reason: wall.late && outcome.reason === "cancelled" ? "wall timeout" : outcome.reason };
     } finally {
       clearTimeout(timer);
     }
@@ -134,7 +134,7 @@ function portName(port: AgentPort): PortName {
 export function nativeError(cause: unknown): ShinkenError {
   if (cause instanceof ShinkenError) return cause;
   const message = cause instanceof Error ? cause.message : String(cause);
-  const code = cause instanceof Error ? String((cause as NodeJS.ErrnoException).code ?? "") : "";
+  const code = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? "") : "";
   if (code === "closed") return new ShinkenError("machine_closed", message, { cause });
   if (code === "no_memory") return new ShinkenError("host_unsupported", message, { cause });
   if (code.startsWith("golden_")) return new ShinkenError("golden_invalid", message, { cause });
