@@ -12,13 +12,10 @@ SoftMemory::SoftMemory(std::shared_ptr<PagePool> pool, u64 pages)
     : GuestMemory(pages),
       pool_(std::move(pool)),
       root_((pages + kPagesPerMid - 1) / kPagesPerMid),
-      watched_((pages + 63) / 64) {}
+      watched_(root_.size()) {}
 
 SoftMemory::SoftMemory(const MemoryImage& image)
-    : GuestMemory(image.pages()),
-      pool_(image.pool()),
-      root_(image.root()),
-      watched_((image.pages() + 63) / 64) {
+    : GuestMemory(image.pages()), pool_(image.pool()), root_(image.root()), watched_(root_.size()) {
   for (Mid* mid : root_) {
     if (mid != nullptr) mid->keep();
   }
@@ -50,8 +47,15 @@ bool SoftMemory::is_shared(u64 page) const {
          (leaf->dirty >> slot_index(page) & 1) == 0;
 }
 
+u64* SoftMemory::watch_word(u64 page) const {
+  WatchBits* bits = watched_[mid_index(page)].get();
+  return bits == nullptr ? nullptr : &(*bits)[page % kPagesPerMid / 64];
+}
+
 void SoftMemory::watch(u64 page) {
-  watched_[page / 64] |= u64{1} << (page % 64);
+  auto& bits = watched_[mid_index(page)];
+  if (!bits) bits = std::make_unique<WatchBits>();
+  *watch_word(page) |= u64{1} << (page % 64);
 }
 
 /// The leaf of `page`, reachable from this memory alone.
@@ -101,9 +105,11 @@ u8* SoftMemory::page_for_write(u64 page) {
     leaf->dirty |= bit;
     ++dirty_;
   }
-  const u64 word = page / 64, watch = u64{1} << (page % 64);
-  if ((moved || (watched_[word] & watch) != 0) && observer_ != nullptr) observer_->on_page_write(page, moved);
-  watched_[word] &= ~watch;
+  u64* word = watch_word(page);
+  const u64 watch = u64{1} << (page % 64);
+  const bool watched = word != nullptr && (*word & watch) != 0;
+  if ((moved || watched) && observer_ != nullptr) observer_->on_page_write(page, moved);
+  if (watched) *word &= ~watch;
   // Last, so that no pointer into the old bytes outlives them.
   if (left != nullptr) left->drop();
   return leaf->page[slot]->data;

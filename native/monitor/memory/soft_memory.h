@@ -1,5 +1,6 @@
 #pragma once
 // Guest RAM as a tree of reference-counted host pages: a fork copies a root of one pointer per 16 MiB.
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -34,11 +35,16 @@ class SoftMemory final : public GuestMemory {
   void for_each_dirty(const std::function<void(u64 page)>& visit) const;
 
  private:
+  /// The word of a page's watch bit, or null if nothing near it is watched.
+  u64* watch_word(u64 page) const;
   Leaf* private_leaf(u64 page);
   Page* find(u64 page) const;
   std::shared_ptr<PagePool> pool_;
   std::vector<Mid*> root_;
-  std::vector<u64> watched_;  // one bit a page
+  // One bit a page, in pieces of 16 MiB of RAM that exist once something in them is watched: most of a fork
+  // never is.
+  using WatchBits = std::array<u64, kPagesPerMid / 64>;
+  std::vector<std::unique_ptr<WatchBits>> watched_;
   u64 dirty_ = 0;
 };
 
