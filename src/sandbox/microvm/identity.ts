@@ -7,6 +7,8 @@ import { ShinkenError } from "../../errors/index.js";
 
 /** Bytes of a run seed. */
 export const SEED_BYTES = 32;
+/** At least the bytes of all values of an unseeded identity. */
+const DRAWN_BYTES = 256;
 /** Bytes of entropy that the guest's generator is given. */
 const ENTROPY_BYTES = 64;
 
@@ -41,10 +43,7 @@ export function drawIdentity(seed: Uint8Array | null, path: string): ForkIdentit
       { path: "seed" },
     );
   }
-  const draw: Draw =
-    seed === null
-      ? (_label, length) => randomBytes(length)
-      : (label, length) => new Uint8Array(hkdfSync("sha256", seed, `shinken.fork.v1/${path}`, label, length));
+  const draw = seed === null ? fromHost() : fromSeed(seed, path);
   const machineId = uuid(draw("machine-id", 16)).replaceAll("-", "");
   return {
     generationId: draw("generation-id", 16),
@@ -56,6 +55,18 @@ export function drawIdentity(seed: Uint8Array | null, path: string): ForkIdentit
     mac: macAddress(draw("mac", 6)),
     childSeed: seed === null ? null : draw("child-seed", SEED_BYTES),
   };
+}
+
+/** Pieces of one draw from the host's generator: a draw for each value would be dearer than all the rest of a fork. */
+function fromHost(): Draw {
+  const pool = randomBytes(DRAWN_BYTES);
+  let at = 0;
+  return (_label, length) => pool.subarray(at, (at += length));
+}
+
+function fromSeed(seed: Uint8Array, path: string): Draw {
+  return (label, length) =>
+    new Uint8Array(hkdfSync("sha256", seed, `shinken.fork.v1/${path}`, label, length));
 }
 
 /** Formats 16 bytes as a version 4 UUID (RFC 9562): version and variant bits are set, the rest is kept. */

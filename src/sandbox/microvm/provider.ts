@@ -1,5 +1,5 @@
 /** The `microvm` provider: machines on the software hart, from images in the cache folder. */
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { ShinkenError } from "../../errors/index.js";
 import { cacheLayout, type ImageInfo, openImage } from "../../images/index.js";
 import type { Golden, GoldenKey, Sandbox, SandboxProvider } from "../sandbox.js";
@@ -9,7 +9,6 @@ import type { Family, Household } from "./family.js";
 import { hostFork, replicaOf } from "./fork.js";
 import { type GoldenNote, MicrovmGolden, SharedGolden } from "./golden.js";
 import { type GoldenIdentity, goldenDigest, GoldenStore } from "./golden-store.js";
-import { drawIdentity } from "./identity.js";
 import type { MicrovmSandbox } from "./sandbox.js";
 import { Siblings } from "./siblings.js";
 import type { DefaultLimits } from "./transport.js";
@@ -106,7 +105,7 @@ export class MicrovmProvider implements SandboxProvider {
   hostFork(golden: Golden): NativeMachine {
     if (!(golden instanceof MicrovmGolden))
       throw new ShinkenError("internal", "not a golden of this provider");
-    return hostFork(golden.shared.native, drawIdentity(null, "replica"));
+    return hostFork(golden.shared.native, { generationId: randomBytes(16) });
   }
 
   /** Decodes more code for the forks of a golden; for servers, which have the time. */

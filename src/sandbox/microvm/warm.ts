@@ -2,7 +2,7 @@
  * What is run once so that no child pays for it: in the machine, before it becomes an image's golden, what fills the page
  * cache; in a throw-away fork, what decodes code that all later forks then share.
  */
-import type { AgentClient } from "../agent/index.js";
+import { AgentClient } from "../agent/index.js";
 import type { NativeGolden } from "./addon.js";
 import type { Family } from "./family.js";
 import { replicaOf } from "./fork.js";
@@ -60,21 +60,32 @@ export async function fillPageCache(agent: AgentClient): Promise<void> {
   await runAll(agent, [...quick, ...common]);
 }
 
+/** What checks do in a grade fork: the grader's port, a frozen workload, files, processes, a program of the image. */
+async function gradeOnce(grader: AgentClient): Promise<void> {
+  await grader.freeze(true);
+  await grader.stat("/etc/passwd");
+  await grader.readFile("/etc/passwd");
+  await grader.list("/etc");
+  await grader.processes();
+  for (const argv of quick)
+    await grader.exec({ argv: [...argv], user: "root", cleanEnv: true }, { image: true });
+}
+
 export type WarmDepth = "quick" | "full";
 
 /**
- * Decodes code in a throw-away fork for all forks to come: `quick` the uniqueness step and the smallest commands (some ten
- * milliseconds), `full` the common programs too (about a second).
+ * Decodes code in a throw-away fork for all forks to come: `quick` the uniqueness step, the smallest commands and what
+ * checks do (some ten milliseconds), `full` the common programs too (about a second).
  */
 export async function warmCode(
   source: { native: NativeGolden; family: Family; nextStream: number },
   depth: WarmDepth,
 ): Promise<void> {
-  const seed = new Uint8Array(32);
-  // A family of its own: the throw-away's random numbers are nobody's siblings.
-  const fork = await replicaOf(source, seed);
+  // The seed may be known to all: nobody ever sees this machine.
+  const fork = await replicaOf(source, new Uint8Array(32));
   try {
     await runAll(fork.agent, depth === "quick" ? quick : [...quick, ...common]);
+    await gradeOnce(new AgentClient(fork.transport, { port: 1 }));
     await fork.native.shareCodeWith(source.native);
   } finally {
     await fork.close();
