@@ -27,7 +27,12 @@ Code hostile_code(Random& random, u64 bytes) {
   Code code;
   const auto reg = [&random] { return random.below(32); };
   const auto imm = [&random] { return static_cast<i32>(random.below(4096)) - 2048; };
+  // Most programs loop early, so that what they overwrote comes round again.
+  const u64 loop = u64{200} << random.below(7);
   while (code.size() * 2 < bytes) {
+    if (code.size() * 2 % loop < 8 && code.size() > 8 && random.chance(70)) {
+      emit32(code, as::jal(0, -static_cast<i32>(2 * code.size())));
+    }
     switch (random.below(24)) {
       case 0: emit32(code, as::sd(reg(), 8, imm() & ~7)); break;                    // into code
       case 1: emit32(code, as::sw(reg(), 8, imm())); break;
@@ -76,21 +81,26 @@ struct Hostile {
     memory.put(page_address(kFirst), code.data(), 4 * kPageSize);
     // Skip the instruction that trapped; start over when it could not even be fetched.
     const u64 handler = kVirtual + kHandler * kPageSize;
-    const std::vector<u32> trap = {as::csrrs(3, kCsrScause, 0), as::addi(3, 3, -12), as::beq(3, 0, 20),
-                                   as::csrrs(3, kCsrSepc, 0),   as::addi(3, 3, 2),   as::csrrw(0, kCsrSepc, 3),
-                                   as::kSret,                   as::lui(3, kVirtual >> 12), as::csrrw(0, kCsrSepc, 3),
-                                   as::kSret};
+    const std::vector<u32> trap = {
+        as::csrrs(3, kCsrScause, 0), as::bge(3, 0, 20),  // an interrupt: disarm the timer, drop SSIP, go on
+        as::addi(3, 0, -1), as::csrrw(0, kCsrStimecmp, 3), as::csrrw(0, kCsrSip, 0), as::kSret,
+        as::addi(3, 3, -12), as::beq(3, 0, 20),
+        as::csrrs(3, kCsrSepc, 0), as::addi(3, 3, 2), as::csrrw(0, kCsrSepc, 3), as::kSret,
+        as::lui(3, kVirtual >> 12), as::csrrw(0, kCsrSepc, 3), as::kSret};
     machine.load(page_address(kHandler), trap);
     HartState& state = machine.hart.state();
     for (u64& x : state.x) x = interesting_integer(random);
     for (u64& f : state.f) f = interesting_float(random);
     state.x[0] = 0;
     state.x[2] = kVirtual + 4 * kPageSize + 0x800 + random.below(0x2000);
-    state.x[8] = kVirtual + 0x800 + random.below(0x3000);
+    // Within reach of the code that runs; sometimes from the page's end into the next page.
+    state.x[8] = kVirtual + (random.chance(50) ? 0x400 : 0x800) + random.below(random.chance(50) ? 0x400 : 0x3000);
     state.x[9] = kVirtual + kLeaf * kPageSize + 8 * random.below(8);
     state.stvec = handler;
     state.satp = kSatpModeSv39 | page_address(kRoot) >> 12;
-    state.sstatus = kSstatusFs | (random.chance(50) ? kSstatusSum : 0);
+    state.sstatus = kSstatusFs | (random.chance(50) ? kSstatusSum : 0) | (random.chance(50) ? kSstatusSie : 0);
+    state.sie = random.chance(70) ? kInterruptMask : 0;
+    state.stimecmp = random.chance(50) ? random.below(500) : ~u64{0};
     state.pc = kVirtual;
   }
 

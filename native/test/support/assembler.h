@@ -21,6 +21,7 @@ inline u32 sw(u32 rs2, u32 rs1, i32 imm) { return s(0x23, 2, rs1, rs2, imm); }
 inline u32 sd(u32 rs2, u32 rs1, i32 imm) { return s(0x23, 3, rs1, rs2, imm); }
 inline u32 beq(u32 rs1, u32 rs2, i32 to) { return b(0, rs1, rs2, to); }
 inline u32 bne(u32 rs1, u32 rs2, i32 to) { return b(1, rs1, rs2, to); }
+inline u32 bge(u32 rs1, u32 rs2, i32 to) { return b(5, rs1, rs2, to); }
 inline u32 jal(u32 rd, i32 to) { return j(rd, to); }
 inline u32 jalr(u32 rd, u32 rs1, i32 imm) { return i(0x67, rd, 0, rs1, imm); }
 inline u32 csrrw(u32 rd, u32 csr, u32 rs1) { return i(0x73, rd, 1, rs1, static_cast<i32>(csr)); }
