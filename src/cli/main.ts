@@ -67,4 +67,9 @@ function group(program: Command, name: string): Command {
   );
 }
 
+// A reader that closes our output early is no failure of ours.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
+
 await main(process.argv.slice(2));

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { imageNames } from "../../src/images/index.js";
-import { cli } from "../support/cli.js";
+import { cli, startCli } from "../support/cli.js";
 
 let folder = "";
 beforeAll(async () => {
@@ -55,6 +55,16 @@ describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
       });
       expect({ code, stdout }).toEqual({ code: 7, stdout: "from the host\n" });
       expect(stderr).toContain("problem\n");
+    });
+
+    it("ends a command whose output nobody reads any more", async () => {
+      const child = startCli(["run", "--", "yes"]);
+      const closed = new Promise<number | null>((resolve) => child.on("exit", resolve));
+      child.stdin.end();
+      const first = await new Promise<Buffer>((resolve) => child.stdout.once("data", resolve));
+      child.stdout.destroy();
+      expect(first.toString().slice(0, 4)).toBe("y\ny\n");
+      expect(await closed).toBe(137);
     });
 
     it("copies in and fetches out, folders too", async () => {

@@ -125,6 +125,8 @@ function connectInput(stream: ExecStream, terminal: boolean): () => void {
   const onSignal = () => {
     stream.kill();
   };
+  // Whoever read our output has gone (as `head` does): so has the command's reason to go on.
+  stdout.on("error", onSignal);
   if (raw) stdin.setRawMode(true);
   stdin.on("data", onData).on("end", onEnd);
   if (terminal) stdout.on("resize", onResize);
