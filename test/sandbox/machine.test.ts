@@ -148,6 +148,14 @@ describe.skipIf(unavailable !== null)("a real machine", () => {
         );
         expect((await sandbox.list("/tmp/a")).map((entry) => entry.type)).toEqual(["directory"]);
       }));
+    it("of many megabytes", () =>
+      withFork(async (sandbox) => {
+        const bytes = new Uint8Array(40 * 1024 * 1024).fill(0x61);
+        await sandbox.writeFile("/tmp/big", bytes);
+        expect((await sandbox.stat("/tmp/big")).size).toBe(bytes.length);
+        expect(Buffer.compare(await sandbox.readFile("/tmp/big"), bytes)).toBe(0);
+        expect((await sandbox.readFile("/tmp/big", { offset: bytes.length - 3 })).length).toBe(3);
+      }));
     it("and says which are not there", () =>
       withFork(async (sandbox) => {
         expect(await sandbox.statIfExists("/tmp/none")).toBeNull();

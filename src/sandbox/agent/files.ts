@@ -19,6 +19,9 @@ import { request } from "./request.js";
 
 /** Bytes of a file that may be read or written in one go. */
 export const maxFileBytes = 256 << 20;
+/** Bytes of one request: what waits in the monitor at a time is bounded both ways. */
+const readStep = 32 << 20;
+const writeStep = 8 << 20;
 /** A hash reads the file in pieces of this size. */
 const hashStep = 8 << 20;
 /** Entries of a folder that the agent sends at the most. */
@@ -60,7 +63,19 @@ export async function readFile(
 ): Promise<Uint8Array> {
   const limit = Math.min(wholeNumber(options.limit ?? maxFileBytes, "limit"), maxFileBytes);
   const offset = wholeNumber(options.offset ?? 0, "offset");
-  const { bytes, size } = await readRange(link, path, { offset, limit, user: options.user }, limits);
+  const parts: Uint8Array[] = [];
+  let got = 0;
+  let size = 0;
+  for (let asked = -1, came = -1; asked === came && got < limit; ) {
+    asked = Math.min(limit - got, readStep);
+    const range = { offset: offset + got, limit: asked, user: options.user };
+    const piece = await readRange(link, path, range, limits);
+    parts.push(piece.bytes);
+    came = piece.bytes.length;
+    got += came;
+    size = piece.size;
+  }
+  const bytes = joined(parts);
   if (options.limit === undefined && bytes.length === limit && size - offset > limit) {
     throw new ShinkenError(
       "too_large",
@@ -89,14 +104,19 @@ export async function writeFile(
     path,
     mode: options.mode,
     user: options.user ?? defaultUser,
-    append: options.append,
     parents: options.parents ?? true,
   };
-  const reply = await request(link, Op.write, `write ${path}`, fields, writeReply, {
-    ...limits,
-    following: (stream) => inputFrames(stream, bytes, true),
-  });
-  if (reply.size !== bytes.length) throw protocolError(`${reply.size} bytes written of ${bytes.length}`);
+  let done = 0;
+  do {
+    const piece = bytes.subarray(done, done + writeStep);
+    const append = done > 0 ? true : options.append;
+    const reply = await request(link, Op.write, `write ${path}`, { ...fields, append }, writeReply, {
+      ...limits,
+      following: (stream) => inputFrames(stream, piece, true),
+    });
+    if (reply.size !== piece.length) throw protocolError(`${reply.size} bytes written of ${piece.length}`);
+    done += piece.length;
+  } while (done < bytes.length);
 }
 
 export async function stat(

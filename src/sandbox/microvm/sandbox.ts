@@ -27,9 +27,6 @@ import { QueuedStream } from "./stream.js";
 import { MachineTransport, nativeError } from "./transport.js";
 import { Turns } from "./turns.js";
 
-/** Standard input that fits into the agent's first allowance needs no answer in mid-run. */
-const STDIN_AT_ONCE = 65_536;
-
 export interface MachineParts {
   id: string;
   native: NativeMachine;
@@ -109,15 +106,12 @@ export class MicrovmSandbox implements Sandbox {
   }
 
   exec(request: ExecRequest): Promise<ExecResult> {
-    return this.#later(() => this.agent.exec(request, this.#extras(), hostTime(request)));
+    return this.#later(() => this.agent.exec(request, this.#extras()));
   }
 
   stream(request: ExecRequest, options: StreamOptions = {}): ExecStream {
     this.#checkOpen();
-    // Output is read and input written while the command runs: always in host time.
-    return new QueuedStream(this.#turns, () =>
-      this.agent.stream(request, { ...options, ...this.#extras() }, { realtime: true }),
-    );
+    return new QueuedStream(this.#turns, () => this.agent.stream(request, { ...options, ...this.#extras() }));
   }
 
   async dialogue(request: ExecRequest): Promise<Dialogue> {
@@ -211,12 +205,4 @@ export class MicrovmSandbox implements Sandbox {
 
 function closedError(id: string): ShinkenError {
   return new ShinkenError("machine_closed", `machine ${id} was closed`);
-}
-
-/** Standard input beyond the first allowance is asked for by the guest while it runs, and must find host time. */
-function hostTime(request: ExecRequest): { realtime?: boolean } {
-  const { stdin } = request;
-  if (stdin === undefined) return {};
-  const length = typeof stdin === "string" ? Buffer.byteLength(stdin) : stdin.length;
-  return length > STDIN_AT_ONCE ? { realtime: true } : {};
 }

@@ -20,6 +20,9 @@ const ends: Partial<Record<StopReason, string>> = {
   idle: "the machine waits for something that can never happen",
 };
 
+/** The monitor's bound on what may wait for a port. */
+const MAX_INPUT_BYTES = 16 * 1024 * 1024;
+
 export class MachineTransport implements AgentTransport {
   readonly #machine: NativeMachine;
   readonly #defaults: DefaultLimits;
@@ -52,6 +55,12 @@ export class MachineTransport implements AgentTransport {
     onFrame: (frame: Uint8Array) => void,
   ): Promise<{ reason: string }> {
     if (this.#end !== null) throw this.#end;
+    if (request.input.length > MAX_INPUT_BYTES) {
+      throw new ShinkenError(
+        "too_large",
+        `a request takes ${MAX_INPUT_BYTES} bytes, not ${request.input.length}`,
+      );
+    }
     const realtime = request.realtime === true;
     const wallMs = request.wallMs ?? (realtime ? undefined : this.#defaults.wallMs);
     const maxGuestMs = request.maxGuestMs ?? (realtime ? 0 : this.#defaults.maxGuestMs);
