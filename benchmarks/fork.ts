@@ -7,7 +7,9 @@ import { hostFacts, rounded, type Spread, spread } from "./statistics.js";
 
 export interface ForkBenchmark {
   host: Record<string, unknown>;
+  /** Pages of the golden that are not all zeros: what a process of the same content would hold. */
   golden_mib: number;
+  guest_memory_mib: number;
   memory: {
     soft: {
       fork_us: Spread;
@@ -23,7 +25,10 @@ export interface ForkBenchmark {
 }
 
 export interface ForkBenchmarkOptions {
-  provider: SandboxProvider & { hostFork(golden: Golden): { close(): Promise<void> } };
+  provider: SandboxProvider & {
+    hostFork(golden: Golden): { close(): Promise<void> };
+    storedBytes(golden: Golden): number;
+  };
   image?: string | undefined;
   /** Grades a prepared machine with ten checks; left out, that line is null. */
   evaluate10?:
@@ -80,7 +85,7 @@ export async function benchFork(options: ForkBenchmarkOptions): Promise<ForkBenc
   const times = (count: number): number => Math.max(3, Math.round(count * (options.effort ?? 1)));
   const say = options.onProgress ?? ((): void => undefined);
   const golden = await provider.imageGolden(options.image ?? "shell", { onProgress: say });
-  const goldenMiB = golden.memoryBytes / 1024 ** 2;
+  const goldenMiB = provider.storedBytes(golden) / 1024 ** 2;
   try {
     // One fork and one command, so that no sample pays for what only a first one pays.
     const first = await golden.fork();
@@ -128,6 +133,7 @@ export async function benchFork(options: ForkBenchmarkOptions): Promise<ForkBenc
     return {
       host: hostFacts(),
       golden_mib: rounded(goldenMiB),
+      guest_memory_mib: rounded(golden.memoryBytes / 1024 ** 2),
       memory: {
         soft: {
           fork_us: spread(forks.map((ms) => ms * MICROSECONDS)),

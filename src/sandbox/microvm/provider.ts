@@ -108,6 +108,13 @@ export class MicrovmProvider implements SandboxProvider {
     return hostFork(golden.shared.native, { generationId: randomBytes(16) });
   }
 
+  /** Bytes of a golden's pages that are not all zeros. */
+  storedBytes(golden: Golden): number {
+    if (!(golden instanceof MicrovmGolden))
+      throw new ShinkenError("internal", "not a golden of this provider");
+    return golden.shared.storedBytes;
+  }
+
   /** Decodes more code for the forks of a golden; for servers, which have the time. */
   async warm(golden: Golden, depth: WarmDepth): Promise<void> {
     if (!(golden instanceof MicrovmGolden))
