@@ -101,7 +101,8 @@ TEST_CASE("to nearest even the results are the host's") {
     check(F64::mul(a, b, kNearestEven, &flags), double_of(a) * double_of(b));
     check(F64::div(a, b, kNearestEven, &flags), double_of(a) / double_of(b));
     check(F64::sqrt(a, kNearestEven, &flags), std::sqrt(double_of(a)));
-    check(F64::fma(a, b, a ^ b, kNearestEven, &flags), std::fma(double_of(a), double_of(b), double_of(a ^ b)));
+    check(F64::fma(a, b, a ^ b, kNearestEven, &flags),
+          std::fma(double_of(a), double_of(b), double_of(a ^ b)));
   }
   CHECK(true);
 }

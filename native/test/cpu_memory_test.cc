@@ -18,7 +18,9 @@ constexpr u64 kWindow = 0x40000000;  // 512 pages of 4 KiB behind kLeafTable
 constexpr u64 kData = kRamBase + 0x400000;
 constexpr u64 kRwx = 0xcf, kRw = 0xc7, kRo = 0xc3, kUser = 0x10, kValidRw = 0x07;
 
-u64 entry_for(u64 pa, u64 bits) { return pa >> 12 << 10 | bits; }
+u64 entry_for(u64 pa, u64 bits) {
+  return pa >> 12 << 10 | bits;
+}
 
 /// Sv39 with RAM mapped onto itself by one gigapage, and a window of small pages.
 struct Paged : FlatMachine {
@@ -56,10 +58,14 @@ TEST_CASE("page faults say what and where") {
     u64 cause;
     u8 mode;
   };
-  const Case cases[] = {{0, as::ld(5, 9, 8), kLoadPageFault, 1},           {0, as::sd(5, 9, 8), kStorePageFault, 1},
-                        {kRo, as::sd(5, 9, 8), kStorePageFault, 1},        {0xc5, as::ld(5, 9, 8), kLoadPageFault, 1},
-                        {0xc9, as::ld(5, 9, 8), kLoadPageFault, 1},        {kRw | kUser, as::ld(5, 9, 8), kLoadPageFault, 1},
-                        {kRo, as::amoadd_d(5, 6, 9), kStorePageFault, 1},  {kRw | u64{1} << 54, as::ld(5, 9, 8), kLoadPageFault, 1}};
+  const Case cases[] = {{0, as::ld(5, 9, 8), kLoadPageFault, 1},
+                        {0, as::sd(5, 9, 8), kStorePageFault, 1},
+                        {kRo, as::sd(5, 9, 8), kStorePageFault, 1},
+                        {0xc5, as::ld(5, 9, 8), kLoadPageFault, 1},
+                        {0xc9, as::ld(5, 9, 8), kLoadPageFault, 1},
+                        {kRw | kUser, as::ld(5, 9, 8), kLoadPageFault, 1},
+                        {kRo, as::amoadd_d(5, 6, 9), kStorePageFault, 1},
+                        {kRw | u64{1} << 54, as::ld(5, 9, 8), kLoadPageFault, 1}};
   for (const Case& one : cases) {
     CAPTURE(one.bits);
     Paged machine({one.code});
@@ -200,8 +206,8 @@ TEST_CASE("a page that was written before it ran, runs, and is written again run
   for (const bool fence : {false, true}) {
     CAPTURE(fence);
     const u32 between = fence ? as::kFenceI : as::kNop;
-    Paged machine({as::sw(7, 8, 0), as::sw(12, 8, 4), between, as::jalr(1, 8, 0),    // x5 = 1
-                   as::sw(11, 8, 0), between, as::jalr(1, 8, 0)});                   // x5 = 2
+    Paged machine({as::sw(7, 8, 0), as::sw(12, 8, 4), between, as::jalr(1, 8, 0),  // x5 = 1
+                   as::sw(11, 8, 0), between, as::jalr(1, 8, 0)});                 // x5 = 2
     machine.x(8) = kData;
     machine.x(7) = as::addi(5, 5, 1);
     machine.x(11) = as::addi(5, 5, 2);
@@ -239,8 +245,8 @@ TEST_CASE("an instruction across two pages follows its second page") {
 }
 
 TEST_CASE("decoded code that a golden shares serves its descendants, who decode what it lacks") {
-  std::vector<u32> code = {as::addi(5, 5, 1), as::addi(6, 6, -1), as::bne(6, 0, -8), as::jal(0, 8), as::kNop,
-                           as::addi(7, 7, 1), as::jal(0, -4)};
+  std::vector<u32> code = {as::addi(5, 5, 1), as::addi(6, 6, -1), as::bne(6, 0, -8), as::jal(0, 8),
+                           as::kNop,          as::addi(7, 7, 1),  as::jal(0, -4)};
   FlatMachine parent;
   parent.load(kEntry, code);
   parent.x(6) = 10;
@@ -264,8 +270,8 @@ TEST_CASE("decoded code that a golden shares serves its descendants, who decode 
 }
 
 TEST_CASE("a grandchild's golden carries on both its parent's blocks and its own") {
-  std::vector<u32> code = {as::addi(5, 5, 1), as::addi(6, 6, -1), as::bne(6, 0, -8), as::jal(0, 8), as::kNop,
-                           as::addi(7, 7, 1), as::bne(7, 8, -4), as::jal(0, -24)};
+  std::vector<u32> code = {as::addi(5, 5, 1), as::addi(6, 6, -1), as::bne(6, 0, -8), as::jal(0, 8),
+                           as::kNop,          as::addi(7, 7, 1),  as::bne(7, 8, -4), as::jal(0, -24)};
   FlatMachine parent;
   parent.load(kEntry, code);
   parent.x(6) = 10;

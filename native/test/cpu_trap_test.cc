@@ -27,7 +27,8 @@ struct Bare : FlatMachine {
 
 TEST_CASE("run stops exactly at the limit, also within a block") {
   for (u64 limit = 1; limit <= 12; ++limit) {
-    Bare machine({as::addi(5, 5, 1), as::addi(5, 5, 1), as::addi(5, 5, 1), as::addi(5, 5, 1), as::jal(0, -16)});
+    Bare machine(
+        {as::addi(5, 5, 1), as::addi(5, 5, 1), as::addi(5, 5, 1), as::addi(5, 5, 1), as::jal(0, -16)});
     CHECK(machine.hart.run(limit) == HartExit::kLimit);
     CHECK(machine.state().instret == limit);
     CHECK(machine.x(5) == limit - limit / 5);
@@ -75,8 +76,9 @@ TEST_CASE("ecall in user mode traps, in supervisor mode it calls the monitor") {
 }
 
 TEST_CASE("user mode may not use what is the supervisor's") {
-  for (const u32 word : {as::kSret, as::kWfi, as::kSfenceVma, as::csrrs(5, kCsrSstatus, 0), as::csrrs(5, kCsrSatp, 0),
-                         as::csrrs(5, kCsrTime, 0), as::csrrs(5, 0x300, 0), as::csrrw(0, kCsrCycle, 5)}) {
+  for (const u32 word :
+       {as::kSret, as::kWfi, as::kSfenceVma, as::csrrs(5, kCsrSstatus, 0), as::csrrs(5, kCsrSatp, 0),
+        as::csrrs(5, kCsrTime, 0), as::csrrs(5, 0x300, 0), as::csrrw(0, kCsrCycle, 5)}) {
     CAPTURE(word);
     Bare machine({word});
     machine.state().mode = 0;
@@ -104,7 +106,7 @@ TEST_CASE("registers keep only the bits that exist") {
   CHECK(written(kCsrSie, ~u64{0}) == 0x222);
   CHECK(written(kCsrSip, ~u64{0}) == 0x2);
   CHECK(written(kCsrSstatus, ~u64{0}) == 0x80000002000c6122);
-  CHECK(written(kCsrSatp, u64{9} << 60 | 1) == 0);          // Sv48: ignored
+  CHECK(written(kCsrSatp, u64{9} << 60 | 1) == 0);  // Sv48: ignored
   CHECK(written(kCsrSenvcfg, ~u64{0}) == 1);
   CHECK(written(kCsrScounteren, ~u64{0}) == 7);
 }

@@ -7,8 +7,12 @@ namespace shinken {
 
 namespace {
 
-u64 page_of(u64 pa) { return (pa - kRamBase) >> kPageShift; }
-bool same_page(u64 va, unsigned size) { return (va & kPageMask) + size <= kPageSize; }
+u64 page_of(u64 pa) {
+  return (pa - kRamBase) >> kPageShift;
+}
+bool same_page(u64 va, unsigned size) {
+  return (va & kPageMask) + size <= kPageSize;
+}
 
 }  // namespace
 
@@ -44,7 +48,8 @@ bool Core::load_slow(u64 va, unsigned size, u64* value) {
   return true;
 }
 
-/// A store into a page that was walked as a page table: what came from a valid entry is dropped with the entry.
+/// A store into a page that was walked as a page table: what came from a valid entry is dropped with the
+/// entry.
 u8* Core::store_to_table(PageTableSet::Entry table, u64 page, u64 offset) {
   u64 old = 0;
   std::memcpy(&old, memory_->page_for_read(page) + (offset & ~u64{7}), sizeof old);
@@ -139,7 +144,8 @@ bool Core::store_misaligned(u64 va, unsigned size, u64 value) {
   if (first != size) {
     // All or nothing: both pages are checked before either is marked dirty.
     if (!translate(va, Access::kWrite, false, &pa) || !memory_->contains(pa, 1)) return fault(va);
-    if (!translate(next, Access::kWrite, true, &next_pa) || !memory_->contains(next_pa, 1)) return fault(next);
+    if (!translate(next, Access::kWrite, true, &next_pa) || !memory_->contains(next_pa, 1))
+      return fault(next);
   }
   if (!translate(va, Access::kWrite, true, &pa) || !memory_->contains(pa, 1)) return fault(va);
   u8 bytes[8];

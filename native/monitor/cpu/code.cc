@@ -122,7 +122,9 @@ void Core::page_written(u64 page, bool moved) {
   code_.erase(found);
 }
 
-void Core::drop_translations() { stamp_ = 0; }
+void Core::drop_translations() {
+  stamp_ = 0;
+}
 
 void Core::drop_code() {
   drop_translations();

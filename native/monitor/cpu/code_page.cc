@@ -11,8 +11,8 @@ namespace {
 /// An index entry has 15 bits for the slot, and slot 0 stands for "not decoded".
 constexpr std::size_t kMaxSlots = 0x8000;
 
-/// Makes the jumps of one block of a flat page lead straight to their targets. `moved` is by how much the slots of the
-/// former part 1 moved.
+/// Makes the jumps of one block of a flat page lead straight to their targets. `moved` is by how much the
+/// slots of the former part 1 moved.
 void relink(Op* block, const u16* index, std::size_t moved) {
   BlockHeader header;
   std::memcpy(&header, block, sizeof header);

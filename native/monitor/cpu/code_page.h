@@ -1,6 +1,6 @@
 #pragma once
-// Decoded code of one physical page, and the two places that keep such pages: a hart's private cache and the set that
-// a golden shares with its descendants.
+// Decoded code of one physical page, and the two places that keep such pages: a hart's private cache and the
+// set that a golden shares with its descendants.
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace shinken {
 
-/// Blocks of one page. Slots come in two parts, so that a hart can add blocks to a page whose first part belongs to a
-/// golden: index entries below 0x8000 point into part 0, the others into part 1.
+/// Blocks of one page. Slots come in two parts, so that a hart can add blocks to a page whose first part
+/// belongs to a golden: index entries below 0x8000 point into part 0, the others into part 1.
 struct CodePage {
   /// By half-word offset: where the block that starts there is; 0 = not decoded.
   u16 index[kPageSize / 2] = {};
@@ -19,8 +19,8 @@ struct CodePage {
   const u8* bytes = nullptr;
   /// Digest of the bytes, set when the page becomes shared.
   u64 content = 0;
-  std::vector<Op> own;                     // storage of part 1, or of part 0 of a shared page
-  std::shared_ptr<const CodePage> base;    // owner of part 0
+  std::vector<Op> own;                   // storage of part 1, or of part 0 of a shared page
+  std::shared_ptr<const CodePage> base;  // owner of part 0
 
   /// Jumps of a private page are linked as they execute; a shared page is never changed.
   bool writable = true;
@@ -37,8 +37,8 @@ struct CodePage {
 /// Digest of a page's bytes; tells whether a shared page's host address was reused for something else.
 u64 page_digest(const u8* bytes);
 
-/// Decoded pages owned by a golden, keyed by the host address of their bytes. Immutable once built, so that many
-/// threads may read it at once.
+/// Decoded pages owned by a golden, keyed by the host address of their bytes. Immutable once built, so that
+/// many threads may read it at once.
 class SharedBlocks {
  public:
   /// The page's blocks, or null if there are none or the bytes at that address are no longer the same.

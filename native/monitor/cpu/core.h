@@ -3,11 +3,14 @@
 //
 // Policies that the architecture leaves open:
 // - A and D bits: the walker sets them itself (A on any use, D on a store); with one hart that is atomic.
-// - LR/SC: the reservation is the physical address of the LR, whatever its size. SC translates first (and faults if it
-//   must), then succeeds if its physical address is the reserved one; any SC ends the reservation. Traps, SRET and
-//   plain stores leave it alone; a device access and an SBI call end it.
-// - An instruction that traps counts one tick like one that retires, so that a guest which only traps still moves.
-// - Translations never outlive the page tables that they came from (see `store_to_table`), so SFENCE.VMA has nothing
+// - LR/SC: the reservation is the physical address of the LR, whatever its size. SC translates first (and
+// faults if it
+//   must), then succeeds if its physical address is the reserved one; any SC ends the reservation. Traps,
+//   SRET and plain stores leave it alone; a device access and an SBI call end it.
+// - An instruction that traps counts one tick like one that retires, so that a guest which only traps still
+// moves.
+// - Translations never outlive the page tables that they came from (see `store_to_table`), so SFENCE.VMA has
+// nothing
 //   left to do; neither has FENCE.I, since a store to decoded code drops it at once.
 #include <atomic>
 #include <memory>
@@ -55,9 +58,9 @@ class Core {
   HartExit loop(u64 limit);
 
   // where.cc
-  void claim_tlb();       // makes the thread's TLB this hart's
+  void claim_tlb();  // makes the thread's TLB this hart's
   u64 next_stop(u64 limit, u64 slice) const;
-  void sync();            // makes s.pc, s.instret and length_ those of the current instruction; once per instruction
+  void sync();  // makes s.pc, s.instret and length_ those of the current instruction; once per instruction
   u32 current_raw() const;
   void break_block() { sync(), break_block_ = true; }
 
@@ -84,10 +87,10 @@ class Core {
   TlbContext data_context() const;
 
   // access.cc
-  bool load_slow(u64 va, unsigned size, u64* value);         // false: trapped
-  bool store_slow(u64 va, unsigned size, u64 value);         // false: trapped
-  u8* rmw_slow(u64 va, unsigned size);                       // null: trapped
-  bool load_reserved(u64 va, unsigned size, u64* value);     // false: trapped
+  bool load_slow(u64 va, unsigned size, u64* value);      // false: trapped
+  bool store_slow(u64 va, unsigned size, u64 value);      // false: trapped
+  u8* rmw_slow(u64 va, unsigned size);                    // null: trapped
+  bool load_reserved(u64 va, unsigned size, u64* value);  // false: trapped
   bool store_conditional(u64 va, unsigned size, u64 value, u64* failed);
   bool load_misaligned(u64 va, unsigned size, u64* value);
   bool store_misaligned(u64 va, unsigned size, u64 value);
@@ -99,27 +102,27 @@ class Core {
   bool fault(u64 va) { return sync(), raise(fault_cause_, va), false; }
 
   // code.cc
-  const CodePage* fetch_page(u64 pc);                          // null: trapped
-  const CodePage* decode_at(u64 pc);                           // null: trapped; else the block is in the index
-  bool fetch_cross(u64 pc, u32* raw);                          // false: trapped
+  const CodePage* fetch_page(u64 pc);  // null: trapped
+  const CodePage* decode_at(u64 pc);   // null: trapped; else the block is in the index
+  bool fetch_cross(u64 pc, u32* raw);  // false: trapped
   Attached& attach(u64 page);
   void retire_page(Attached& attached);
 
   GuestMemory* memory_;
   Bus* bus_;
   std::shared_ptr<const SharedBlocks> shared_;
-  std::unordered_map<u32, Attached> code_;   // by physical page
+  std::unordered_map<u32, Attached> code_;            // by physical page
   std::vector<std::unique_ptr<CodePage>> graveyard_;  // dropped while perhaps still executing
   std::vector<std::shared_ptr<const CodePage>> shared_graveyard_;
-  u64 private_code_ = 0;                     // bytes in code_'s own pages
+  u64 private_code_ = 0;  // bytes in code_'s own pages
 
-  Tlb* tlb_ = nullptr;      // of the running thread; null between runs
+  Tlb* tlb_ = nullptr;  // of the running thread; null between runs
   DataTlb* data_ = nullptr;
-  u64 stamp_ = 0;           // equals the TLB's stamp while its content is ours
+  u64 stamp_ = 0;  // equals the TLB's stamp while its content is ours
   Where where_{};
-  u64 stop_ = 0;            // instret at which `remaining` is 0
-  unsigned length_ = 0;     // bytes of the current instruction, after sync()
-  u32 cross_raw_ = 0;       // the instruction word that straddles two pages, while it executes
+  u64 stop_ = 0;         // instret at which `remaining` is 0
+  unsigned length_ = 0;  // bytes of the current instruction, after sync()
+  u32 cross_raw_ = 0;    // the instruction word that straddles two pages, while it executes
   u64 fault_cause_ = 0;
   bool synced_ = true;
   bool break_block_ = false;

@@ -22,46 +22,93 @@ bool Core::read_csr(u32 number, u64* value) const {
     case kCsrSstatus:
       *value = s.sstatus | kSstatusUxl64 | ((s.sstatus & kSstatusFs) == kSstatusFs ? kSstatusSd : 0);
       return true;
-    case kCsrSie: *value = s.sie; return true;
-    case kCsrSip: *value = pending_interrupts(); return true;
-    case kCsrStvec: *value = s.stvec; return true;
-    case kCsrScounteren: *value = s.scounteren; return true;
-    case kCsrSenvcfg: *value = s.senvcfg; return true;
-    case kCsrSscratch: *value = s.sscratch; return true;
-    case kCsrSepc: *value = s.sepc; return true;
-    case kCsrScause: *value = s.scause; return true;
-    case kCsrStval: *value = s.stval; return true;
-    case kCsrStimecmp: *value = s.stimecmp; return true;
-    case kCsrSatp: *value = s.satp; return true;
+    case kCsrSie:
+      *value = s.sie;
+      return true;
+    case kCsrSip:
+      *value = pending_interrupts();
+      return true;
+    case kCsrStvec:
+      *value = s.stvec;
+      return true;
+    case kCsrScounteren:
+      *value = s.scounteren;
+      return true;
+    case kCsrSenvcfg:
+      *value = s.senvcfg;
+      return true;
+    case kCsrSscratch:
+      *value = s.sscratch;
+      return true;
+    case kCsrSepc:
+      *value = s.sepc;
+      return true;
+    case kCsrScause:
+      *value = s.scause;
+      return true;
+    case kCsrStval:
+      *value = s.stval;
+      return true;
+    case kCsrStimecmp:
+      *value = s.stimecmp;
+      return true;
+    case kCsrSatp:
+      *value = s.satp;
+      return true;
     case kCsrCycle:
     case kCsrTime:
     case kCsrInstret:
       if (s.mode == 0 && !(s.scounteren >> (number - kCsrCycle) & 1)) return false;
       *value = number == kCsrTime ? time() : s.instret;
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
 bool Core::write_csr(u32 number, u64 value) {
   switch (number) {
-    case kCsrFflags: s.fcsr = (s.fcsr & ~kFflagsMask) | (value & kFflagsMask); break;
-    case kCsrFrm: s.fcsr = (s.fcsr & kFflagsMask) | (value & 7) << 5; break;
-    case kCsrFcsr: s.fcsr = value & kFcsrMask; break;
+    case kCsrFflags:
+      s.fcsr = (s.fcsr & ~kFflagsMask) | (value & kFflagsMask);
+      break;
+    case kCsrFrm:
+      s.fcsr = (s.fcsr & kFflagsMask) | (value & 7) << 5;
+      break;
+    case kCsrFcsr:
+      s.fcsr = value & kFcsrMask;
+      break;
     case kCsrSstatus:
       // MXR is part of what a read translation was made with.
       if ((s.sstatus ^ value) & kSstatusMxr) flush_tlb();
       s.sstatus = (s.sstatus & ~kSstatusWritable) | (value & kSstatusWritable);
       return true;
-    case kCsrSie: s.sie = value & kInterruptMask; return true;
-    case kCsrSip: s.sip_soft = value & kInterruptSoftware; return true;
-    case kCsrStvec: s.stvec = value & ~u64{2}; return true;
-    case kCsrScounteren: s.scounteren = value & kCounterenMask; return true;
-    case kCsrSenvcfg: s.senvcfg = value & kSenvcfgMask; return true;
-    case kCsrSscratch: s.sscratch = value; return true;
-    case kCsrSepc: s.sepc = value & ~u64{1}; return true;
-    case kCsrScause: s.scause = value; return true;
-    case kCsrStval: s.stval = value; return true;
+    case kCsrSie:
+      s.sie = value & kInterruptMask;
+      return true;
+    case kCsrSip:
+      s.sip_soft = value & kInterruptSoftware;
+      return true;
+    case kCsrStvec:
+      s.stvec = value & ~u64{2};
+      return true;
+    case kCsrScounteren:
+      s.scounteren = value & kCounterenMask;
+      return true;
+    case kCsrSenvcfg:
+      s.senvcfg = value & kSenvcfgMask;
+      return true;
+    case kCsrSscratch:
+      s.sscratch = value;
+      return true;
+    case kCsrSepc:
+      s.sepc = value & ~u64{1};
+      return true;
+    case kCsrScause:
+      s.scause = value;
+      return true;
+    case kCsrStval:
+      s.stval = value;
+      return true;
     case kCsrStimecmp:
       s.stimecmp = value;
       bus_->on_timer_changed();
@@ -74,7 +121,8 @@ bool Core::write_csr(u32 number, u64 value) {
       s.satp = next;
       return true;
     }
-    default: return false;
+    default:
+      return false;
   }
   s.sstatus |= kSstatusFs;  // a floating-point register changed
   return true;

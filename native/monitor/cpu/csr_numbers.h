@@ -1,6 +1,7 @@
 #pragma once
 // Numbers and bit positions of the supervisor's registers.
-// Source: The RISC-V Instruction Set Manual, Volume II: Privileged Architecture (20211203), and the Sstc extension 1.0.
+// Source: The RISC-V Instruction Set Manual, Volume II: Privileged Architecture (20211203), and the Sstc
+// extension 1.0.
 #include "monitor/base/types.h"
 
 namespace shinken {

@@ -11,11 +11,15 @@ using enum OpCode;
 
 namespace {
 
-i32 imm_i(u32 raw) { return static_cast<i32>(raw) >> 20; }
-i32 imm_s(u32 raw) { return sign_extend(bits(raw, 7, 5) | bits(raw, 25, 7) << 5, 12); }
+i32 imm_i(u32 raw) {
+  return static_cast<i32>(raw) >> 20;
+}
+i32 imm_s(u32 raw) {
+  return sign_extend(bits(raw, 7, 5) | bits(raw, 25, 7) << 5, 12);
+}
 i32 imm_b(u32 raw) {
-  return sign_extend(bits(raw, 8, 4) << 1 | bits(raw, 25, 6) << 5 | bits(raw, 7, 1) << 11 | bits(raw, 31, 1) << 12,
-                     13);
+  return sign_extend(
+      bits(raw, 8, 4) << 1 | bits(raw, 25, 6) << 5 | bits(raw, 7, 1) << 11 | bits(raw, 31, 1) << 12, 13);
 }
 i32 imm_j(u32 raw) {
   return sign_extend(
@@ -55,13 +59,16 @@ Op decode_op(u32 raw, u32 rd, u32 rs1, u32 f3) {
   static constexpr OpCode muldiv[8] = {Mul, Mulh, Mulhsu, Mulhu, Div, Divu, Rem, Remu};
   const i32 rs2 = static_cast<i32>(bits(raw, 20, 5));
   switch (raw >> 25) {
-    case 0x00: return pure(base[f3], rd, rs1, rs2);
-    case 0x01: return pure(muldiv[f3], rd, rs1, rs2);
+    case 0x00:
+      return pure(base[f3], rd, rs1, rs2);
+    case 0x01:
+      return pure(muldiv[f3], rd, rs1, rs2);
     case 0x20:
       if (f3 == 0) return pure(Sub, rd, rs1, rs2);
       if (f3 == 5) return pure(Sra, rd, rs1, rs2);
       return illegal();
-    default: return illegal();
+    default:
+      return illegal();
   }
 }
 
@@ -88,17 +95,38 @@ Op decode_amo(u32 raw, u32 rd, u32 rs1, u32 f3) {
       if (rs2 != 0) return illegal();
       code = wide ? LrD : LrW;
       break;
-    case 0x03: code = wide ? ScD : ScW; break;
-    case 0x01: code = wide ? AmoswapD : AmoswapW; break;
-    case 0x00: code = wide ? AmoaddD : AmoaddW; break;
-    case 0x04: code = wide ? AmoxorD : AmoxorW; break;
-    case 0x0c: code = wide ? AmoandD : AmoandW; break;
-    case 0x08: code = wide ? AmoorD : AmoorW; break;
-    case 0x10: code = wide ? AmominD : AmominW; break;
-    case 0x14: code = wide ? AmomaxD : AmomaxW; break;
-    case 0x18: code = wide ? AmominuD : AmominuW; break;
-    case 0x1c: code = wide ? AmomaxuD : AmomaxuW; break;
-    default: return illegal();
+    case 0x03:
+      code = wide ? ScD : ScW;
+      break;
+    case 0x01:
+      code = wide ? AmoswapD : AmoswapW;
+      break;
+    case 0x00:
+      code = wide ? AmoaddD : AmoaddW;
+      break;
+    case 0x04:
+      code = wide ? AmoxorD : AmoxorW;
+      break;
+    case 0x0c:
+      code = wide ? AmoandD : AmoandW;
+      break;
+    case 0x08:
+      code = wide ? AmoorD : AmoorW;
+      break;
+    case 0x10:
+      code = wide ? AmominD : AmominW;
+      break;
+    case 0x14:
+      code = wide ? AmomaxD : AmomaxW;
+      break;
+    case 0x18:
+      code = wide ? AmominuD : AmominuW;
+      break;
+    case 0x1c:
+      code = wide ? AmomaxuD : AmomaxuW;
+      break;
+    default:
+      return illegal();
   }
   return make(code, rd, rs1, rs2);
 }
@@ -109,11 +137,16 @@ Op decode_system(u32 raw, u32 rd, u32 rs1, u32 f3) {
     return make(Csr, rd, rs1, static_cast<i32>(raw >> 20 | f3 << 12));
   }
   switch (raw) {
-    case 0x00000073: return make(Ecall, 0, 0, 0);
-    case 0x00100073: return make(Ebreak, 0, 0, 0);
-    case 0x10200073: return make(Sret, 0, 0, 0);
-    case 0x10500073: return make(Wfi, 0, 0, 0);
-    default: break;
+    case 0x00000073:
+      return make(Ecall, 0, 0, 0);
+    case 0x00100073:
+      return make(Ebreak, 0, 0, 0);
+    case 0x10200073:
+      return make(Sret, 0, 0, 0);
+    case 0x10500073:
+      return make(Wfi, 0, 0, 0);
+    default:
+      break;
   }
   if (raw >> 25 == 0x09 && rd == 0) return make(SfenceVma, 0, rs1, static_cast<i32>(bits(raw, 20, 5)));
   return illegal();
@@ -127,7 +160,8 @@ Op decode_wide(u32 raw) {
   static constexpr OpCode stores[8] = {Sb, Sh, Sw, Sd, Illegal, Illegal, Illegal, Illegal};
   static constexpr OpCode branches[8] = {Beq, Bne, Illegal, Illegal, Blt, Bge, Bltu, Bgeu};
   switch (bits(raw, 2, 5)) {
-    case 0x00: return decode_load(raw, rd, rs1, f3);
+    case 0x00:
+      return decode_load(raw, rd, rs1, f3);
     case 0x01:
       if (f3 == 2) return make(Flw, rd, rs1, imm_i(raw));
       if (f3 == 3) return make(Fld, rd, rs1, imm_i(raw));
@@ -136,9 +170,12 @@ Op decode_wide(u32 raw) {
       if (f3 == 0) return make(Nop, 0, 0, 0);  // fence: one hart, in order
       if (f3 == 1) return make(FenceI, 0, 0, 0);
       return illegal();
-    case 0x04: return decode_op_imm(raw, rd, rs1, f3);
-    case 0x05: return pure(Auipc, rd, 0, static_cast<i32>(raw & 0xfffff000));
-    case 0x06: return decode_op_imm_32(raw, rd, rs1, f3);
+    case 0x04:
+      return decode_op_imm(raw, rd, rs1, f3);
+    case 0x05:
+      return pure(Auipc, rd, 0, static_cast<i32>(raw & 0xfffff000));
+    case 0x06:
+      return decode_op_imm_32(raw, rd, rs1, f3);
     case 0x08:
       if (stores[f3] == Illegal) return illegal();
       return make(stores[f3], rs2, rs1, imm_s(raw));
@@ -146,39 +183,50 @@ Op decode_wide(u32 raw) {
       if (f3 == 2) return make(Fsw, rs2, rs1, imm_s(raw));
       if (f3 == 3) return make(Fsd, rs2, rs1, imm_s(raw));
       return illegal();
-    case 0x0b: return decode_amo(raw, rd, rs1, f3);
-    case 0x0c: return decode_op(raw, rd, rs1, f3);
-    case 0x0d: return pure(Li, rd, 0, static_cast<i32>(raw & 0xfffff000));
-    case 0x0e: return decode_op_32(raw, rd, rs1, f3);
+    case 0x0b:
+      return decode_amo(raw, rd, rs1, f3);
+    case 0x0c:
+      return decode_op(raw, rd, rs1, f3);
+    case 0x0d:
+      return pure(Li, rd, 0, static_cast<i32>(raw & 0xfffff000));
+    case 0x0e:
+      return decode_op_32(raw, rd, rs1, f3);
     case 0x10:
     case 0x11:
     case 0x12:
     case 0x13:
-    case 0x14: return decode_float(raw);
+    case 0x14:
+      return decode_float(raw);
     case 0x18:
       if (branches[f3] == Illegal) return illegal();
       return make(branches[f3], rs2, rs1, imm_b(raw));
     case 0x19:
       if (f3 != 0) return illegal();
       return jump_register(rd, rs1, imm_i(raw));
-    case 0x1b: return jump(rd, imm_j(raw));
-    case 0x1c: return decode_system(raw, rd, rs1, f3);
-    default: return illegal();
+    case 0x1b:
+      return jump(rd, imm_j(raw));
+    case 0x1c:
+      return decode_system(raw, rd, rs1, f3);
+    default:
+      return illegal();
   }
 }
 
 /// The code that stands for `first` followed by `second`, or `first` itself.
 OpCode paired(OpCode first, OpCode second) {
   switch (static_cast<u32>(first) << 16 | static_cast<u32>(second)) {
-#define SHINKEN_CASE(one, two) \
-  case static_cast<u32>(one) << 16 | static_cast<u32>(two): return one##_##two;
+#define SHINKEN_CASE(one, two)                              \
+  case static_cast<u32>(one) << 16 | static_cast<u32>(two): \
+    return one##_##two;
     SHINKEN_PAIRS(SHINKEN_CASE)
 #undef SHINKEN_CASE
-    default: return first;
+    default:
+      return first;
   }
 }
 
-/// Turns an immediate relative to the instruction into one relative to the block; `retired` counts this instruction.
+/// Turns an immediate relative to the instruction into one relative to the block; `retired` counts this
+/// instruction.
 void make_block_relative(Op& op, unsigned offset_in_block, unsigned retired) {
   if (is_branch(op.code)) {
     op.imm = static_cast<i32>(static_cast<u16>(op.imm + static_cast<i32>(offset_in_block)) |
@@ -205,8 +253,12 @@ void mark_near(Op& op, unsigned block_offset) {
 Link link_of(const Op& op) {
   return static_cast<Link>(is_branch(op.code) ? static_cast<u32>(op.imm) >> kBranchLinkShift : op.b);
 }
-i32 distance_of(const Op& op) { return is_branch(op.code) ? static_cast<i16>(op.imm) : op.imm; }
-u16 linked_entry(const Op& op) { return static_cast<u16>(op.imm); }
+i32 distance_of(const Op& op) {
+  return is_branch(op.code) ? static_cast<i16>(op.imm) : op.imm;
+}
+u16 linked_entry(const Op& op) {
+  return static_cast<u16>(op.imm);
+}
 void set_link(Op& op, u16 entry) {
   if (is_branch(op.code)) {
     const u32 count = static_cast<u32>(op.imm) & kBranchCountMask << kBranchCountShift;
@@ -217,7 +269,9 @@ void set_link(Op& op, u16 entry) {
   }
 }
 
-Op decode(u32 raw) { return is_wide(raw) ? decode_wide(raw) : decode_compressed(raw & 0xffff); }
+Op decode(u32 raw) {
+  return is_wide(raw) ? decode_wide(raw) : decode_compressed(raw & 0xffff);
+}
 
 bool ends_block(OpCode code) {
   switch (code) {
@@ -234,8 +288,10 @@ bool ends_block(OpCode code) {
     case SfenceVma:
     case FenceI:
     case End:
-    case Illegal: return true;
-    default: return false;
+    case Illegal:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -279,7 +335,8 @@ unsigned decode_block(const u8* page, unsigned offset, unsigned limit, Op* out) 
     op->code = code;
     ++op;
   }
-  const BlockHeader header{static_cast<u16>(count), static_cast<u16>(at - offset), static_cast<u16>(offset), 0};
+  const BlockHeader header{static_cast<u16>(count), static_cast<u16>(at - offset), static_cast<u16>(offset),
+                           0};
   std::memcpy(out, &header, sizeof header);
   return static_cast<unsigned>(next - out);
 }

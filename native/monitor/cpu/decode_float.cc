@@ -9,7 +9,9 @@ using enum OpCode;
 namespace {
 
 /// Rounding modes 5 and 6 are reserved; 7 is dynamic.
-bool valid_rounding(u32 rm) { return rm != 5 && rm != 6; }
+bool valid_rounding(u32 rm) {
+  return rm != 5 && rm != 6;
+}
 
 Op with_rounding(OpCode code, u32 raw) {
   const u32 rm = bits(raw, 12, 3);
@@ -46,26 +48,37 @@ Op by_function(u32 raw, u32 function, bool d) {
   static constexpr OpCode sign[2][3] = {{FsgnjS, FsgnjnS, FsgnjxS}, {FsgnjD, FsgnjnD, FsgnjxD}};
   static constexpr OpCode minmax[2][2] = {{FminS, FmaxS}, {FminD, FmaxD}};
   static constexpr OpCode compare[2][3] = {{FleS, FltS, FeqS}, {FleD, FltD, FeqD}};
-  static constexpr OpCode to_int[2][4] = {{FcvtWS, FcvtWuS, FcvtLS, FcvtLuS}, {FcvtWD, FcvtWuD, FcvtLD, FcvtLuD}};
-  static constexpr OpCode from_int[2][4] = {{FcvtSW, FcvtSWu, FcvtSL, FcvtSLu}, {FcvtDW, FcvtDWu, FcvtDL, FcvtDLu}};
+  static constexpr OpCode to_int[2][4] = {{FcvtWS, FcvtWuS, FcvtLS, FcvtLuS},
+                                          {FcvtWD, FcvtWuD, FcvtLD, FcvtLuD}};
+  static constexpr OpCode from_int[2][4] = {{FcvtSW, FcvtSWu, FcvtSL, FcvtSLu},
+                                            {FcvtDW, FcvtDWu, FcvtDL, FcvtDLu}};
   switch (function) {
     case 0x00:
     case 0x01:
     case 0x02:
-    case 0x03: return with_rounding(arithmetic[d][function], raw);
-    case 0x0b: return rs2 == 0 ? with_rounding(d ? FsqrtD : FsqrtS, raw) : illegal();
-    case 0x04: return selected(sign[d], 3, rm, raw);
-    case 0x05: return selected(minmax[d], 2, rm, raw);
-    case 0x14: return selected(compare[d], 3, rm, raw);
-    case 0x18: return selected_rounding(to_int[d], 4, rs2, raw);
-    case 0x1a: return selected_rounding(from_int[d], 4, rs2, raw);
+    case 0x03:
+      return with_rounding(arithmetic[d][function], raw);
+    case 0x0b:
+      return rs2 == 0 ? with_rounding(d ? FsqrtD : FsqrtS, raw) : illegal();
+    case 0x04:
+      return selected(sign[d], 3, rm, raw);
+    case 0x05:
+      return selected(minmax[d], 2, rm, raw);
+    case 0x14:
+      return selected(compare[d], 3, rm, raw);
+    case 0x18:
+      return selected_rounding(to_int[d], 4, rs2, raw);
+    case 0x1a:
+      return selected_rounding(from_int[d], 4, rs2, raw);
     case 0x1c:
       if (rs2 != 0) return illegal();
       if (rm == 0) return plain(d ? FmvXD : FmvXW, raw);
       if (rm == 1) return plain(d ? FclassD : FclassS, raw);
       return illegal();
-    case 0x1e: return rs2 == 0 && rm == 0 ? plain(d ? FmvDX : FmvWX, raw) : illegal();
-    default: return illegal();
+    case 0x1e:
+      return rs2 == 0 && rm == 0 ? plain(d ? FmvDX : FmvWX, raw) : illegal();
+    default:
+      return illegal();
   }
 }
 

@@ -12,8 +12,12 @@ namespace {
 /// Longest stretch between two looks at the exit request.
 constexpr u64 kSlice = u64{1} << 14;
 
-inline bool likely(bool condition) { return __builtin_expect(condition, 1); }
-inline bool unlikely(bool condition) { return __builtin_expect(condition, 0); }
+inline bool likely(bool condition) {
+  return __builtin_expect(condition, 1);
+}
+inline bool unlikely(bool condition) {
+  return __builtin_expect(condition, 0);
+}
 
 template <class T>
 T load_host(u64 address) {
@@ -26,19 +30,26 @@ void store_host(u64 address, T value) {
   std::memcpy(reinterpret_cast<void*>(address), &value, sizeof value);
 }
 
-/// The page part of an address, plus the bits that must be zero in an aligned one: compared with a TLB tag at once.
+/// The page part of an address, plus the bits that must be zero in an aligned one: compared with a TLB tag at
+/// once.
 template <class T>
 u64 tag_of(u64 va) {
   return va & (~kPageMask | (sizeof(T) - 1));
 }
 
-u64 sext32(u64 value) { return static_cast<u64>(static_cast<i64>(static_cast<i32>(value))); }
+u64 sext32(u64 value) {
+  return static_cast<u64>(static_cast<i64>(static_cast<i32>(value)));
+}
 
 u64 multiply_high_signed(u64 a, u64 b) {
   return static_cast<u64>(static_cast<__int128>(static_cast<i64>(a)) * static_cast<i64>(b) >> 64);
 }
-u64 multiply_high_unsigned(u64 a, u64 b) { return static_cast<u64>(static_cast<unsigned __int128>(a) * b >> 64); }
-u64 multiply_high_mixed(u64 a, u64 b) { return multiply_high_unsigned(a, b) - (static_cast<i64>(a) < 0 ? b : 0); }
+u64 multiply_high_unsigned(u64 a, u64 b) {
+  return static_cast<u64>(static_cast<unsigned __int128>(a) * b >> 64);
+}
+u64 multiply_high_mixed(u64 a, u64 b) {
+  return multiply_high_unsigned(a, b) - (static_cast<i64>(a) < 0 ? b : 0);
+}
 
 /// Division by zero and overflow have results, not traps.
 template <class T>
@@ -63,8 +74,12 @@ T remainder_unsigned(T a, T b) {
 }
 
 constexpr u64 kBox = 0xffffffff00000000;
-u64 unbox(u64 value) { return value >= kBox ? value & 0xffffffff : fp::F32::canonical_nan; }
-u64 box(u64 value) { return value | kBox; }
+u64 unbox(u64 value) {
+  return value >= kBox ? value & 0xffffffff : fp::F32::canonical_nan;
+}
+u64 box(u64 value) {
+  return value | kBox;
+}
 
 }  // namespace
 
@@ -78,10 +93,10 @@ HartExit Core::run(u64 limit) {
 
 // GCC keeps one dispatch jump per handler (its branches are then predicted apart) only without cross-jumping.
 HartExit Core::loop(u64 limit) {
-  static const void* const labels[] = {  // in the order of OpCode
+  static const void* const labels[] = {// in the order of OpCode
 #define SHINKEN_LABEL(name) &&L_##name,
 #define SHINKEN_LABEL_PAIR(first, second) &&L_##first##_##second,
-      SHINKEN_OPS(SHINKEN_LABEL) SHINKEN_PAIRS(SHINKEN_LABEL_PAIR)
+                                       SHINKEN_OPS(SHINKEN_LABEL) SHINKEN_PAIRS(SHINKEN_LABEL_PAIR)
 #undef SHINKEN_LABEL
 #undef SHINKEN_LABEL_PAIR
   };
@@ -97,9 +112,9 @@ HartExit Core::loop(u64 limit) {
   u64 pc = 0;
 
 #define DISPATCH() goto* labels[static_cast<unsigned>(op->code)]
-#define NEXT() \
-  do {         \
-    ++op;      \
+#define NEXT()  \
+  do {          \
+    ++op;       \
     DISPATCH(); \
   } while (0)
 #define HANDLER(name) L_##name:
@@ -109,19 +124,19 @@ HartExit Core::loop(u64 limit) {
 #define RD x[op->a]
 // Before anything that may need the exact place: a trap, a device, a dropped block.
 #define HERE() (where_ = {blk, op, block_pc, remaining, page}, synced_ = false)
-#define JUMP(target)  \
-  do {                \
-    pc = (target);    \
-    goto next_block;  \
+#define JUMP(target) \
+  do {               \
+    pc = (target);   \
+    goto next_block; \
   } while (0)
-#define JUMP_LINKED(entry)                                                   \
-  do {                                                                       \
-    blk = reinterpret_cast<const BlockHeader*>(page->at(entry));             \
-    block_pc = (block_pc & ~kPageMask) | blk->offset;                        \
-    pc = block_pc;                                                           \
-    if (unlikely(remaining < blk->count)) goto split;                        \
-    op = reinterpret_cast<const Op*>(blk) + 1;                               \
-    DISPATCH();                                                              \
+#define JUMP_LINKED(entry)                                       \
+  do {                                                           \
+    blk = reinterpret_cast<const BlockHeader*>(page->at(entry)); \
+    block_pc = (block_pc & ~kPageMask) | blk->offset;            \
+    pc = block_pc;                                               \
+    if (unlikely(remaining < blk->count)) goto split;            \
+    op = reinterpret_cast<const Op*>(blk) + 1;                   \
+    DISPATCH();                                                  \
   } while (0)
 
 boundary:
@@ -155,7 +170,8 @@ next_block: {
 }
 
 link_block: {
-  // The jump at `op` leads to `pc` in the same page: next time it goes there directly, if it is ours to change.
+  // The jump at `op` leads to `pc` in the same page: next time it goes there directly, if it is ours to
+  // change.
   const u16 entry = page->index[(pc & kPageMask) >> 1];
   if (unlikely(entry == 0)) goto undecoded;
   if (page->owns(op)) set_link(const_cast<Op&>(*op), entry);
@@ -219,12 +235,13 @@ illegal:
   raise(kIllegalInstruction, current_raw());
   goto boundary;
 
+// clang-format off: in this order, later files use what earlier ones define
 #include "monitor/cpu/execute_integer.inc"
 #include "monitor/cpu/execute_memory.inc"
 #include "monitor/cpu/execute_float.inc"
 #include "monitor/cpu/execute_control.inc"
 #include "monitor/cpu/execute_pairs.inc"
-
+// clang-format on
 }
 
 }  // namespace shinken

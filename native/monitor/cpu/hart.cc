@@ -23,16 +23,36 @@ Hart::Hart(GuestMemory* memory, Bus* bus, std::shared_ptr<const SharedBlocks> sh
   memory->set_observer(this);
 }
 
-Hart::~Hart() { memory_->set_observer(nullptr); }
+Hart::~Hart() {
+  memory_->set_observer(nullptr);
+}
 
-HartState& Hart::state() { return impl_->core.s; }
-const HartState& Hart::state() const { return impl_->core.s; }
-HartExit Hart::run(u64 instret_limit) { return impl_->core.run(instret_limit); }
-void Hart::set_external_interrupt(bool level) { impl_->core.s.external = level ? 1 : 0; }
-void Hart::request_exit() { impl_->core.request_exit(); }
-void Hart::reset_caches() { impl_->core.drop_code(); }
-void Hart::drop_translations() { impl_->core.drop_translations(); }
-std::shared_ptr<const SharedBlocks> Hart::share_blocks() { return impl_->core.share_blocks(); }
-void Hart::on_page_write(u64 page, bool moved) { impl_->core.page_written(page, moved); }
+HartState& Hart::state() {
+  return impl_->core.s;
+}
+const HartState& Hart::state() const {
+  return impl_->core.s;
+}
+HartExit Hart::run(u64 instret_limit) {
+  return impl_->core.run(instret_limit);
+}
+void Hart::set_external_interrupt(bool level) {
+  impl_->core.s.external = level ? 1 : 0;
+}
+void Hart::request_exit() {
+  impl_->core.request_exit();
+}
+void Hart::reset_caches() {
+  impl_->core.drop_code();
+}
+void Hart::drop_translations() {
+  impl_->core.drop_translations();
+}
+std::shared_ptr<const SharedBlocks> Hart::share_blocks() {
+  return impl_->core.share_blocks();
+}
+void Hart::on_page_write(u64 page, bool moved) {
+  impl_->core.page_written(page, moved);
+}
 
 }  // namespace shinken

@@ -15,8 +15,12 @@ constexpr unsigned kLevels = 3;
 constexpr u64 kPageFaults[3] = {kLoadPageFault, kStorePageFault, kFetchPageFault};
 constexpr u64 kAccessFaults[3] = {kLoadAccess, kStoreAccess, kFetchAccess};
 
-bool canonical(u64 va) { return static_cast<i64>(va << 25) >> 25 == static_cast<i64>(va); }
-u64 sign_extended(u64 va) { return static_cast<u64>(static_cast<i64>(va << 25) >> 25); }
+bool canonical(u64 va) {
+  return static_cast<i64>(va << 25) >> 25 == static_cast<i64>(va);
+}
+u64 sign_extended(u64 va) {
+  return static_cast<u64>(static_cast<i64>(va << 25) >> 25);
+}
 
 }  // namespace
 
@@ -41,9 +45,12 @@ bool Core::permitted(u64 pte, Access access) const {
     return false;
   }
   switch (access) {
-    case Access::kRead: return (pte & kPteRead) || ((s.sstatus & kSstatusMxr) && (pte & kPteExecute));
-    case Access::kWrite: return (pte & kPteWrite) != 0;
-    default: return (pte & kPteExecute) != 0;
+    case Access::kRead:
+      return (pte & kPteRead) || ((s.sstatus & kSstatusMxr) && (pte & kPteExecute));
+    case Access::kWrite:
+      return (pte & kPteWrite) != 0;
+    default:
+      return (pte & kPteExecute) != 0;
   }
 }
 
@@ -78,7 +85,8 @@ bool Core::walk(u64 va, Access access, bool update, u64* pa) {
     u64 pte = 0;
     std::memcpy(&pte, memory_->page_for_read(page) + offset, sizeof pte);
     note_table(page, static_cast<unsigned>(level), va);
-    if (!(pte & kPteValid) || (pte & kPteReserved) || (pte & (kPteRead | kPteWrite)) == kPteWrite) return false;
+    if (!(pte & kPteValid) || (pte & kPteReserved) || (pte & (kPteRead | kPteWrite)) == kPteWrite)
+      return false;
     const u64 target = (pte >> 10 & kSatpPpn) << kPageShift;
     if (!(pte & (kPteRead | kPteExecute))) {
       if (pte & (kPteUser | kPteAccessed | kPteDirty)) return false;  // reserved in pointers

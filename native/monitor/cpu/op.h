@@ -4,38 +4,43 @@
 
 namespace shinken {
 
-// Every operation the execution loop knows. Loads and stores that could write x0 and the zero-result forms are
-// replaced at decode time, so that no handler of the plain integer operations has to protect x0.
-#define SHINKEN_OPS_INTEGER(X)                                                                                  \
-  X(Nop) X(Li) X(Mv) X(Auipc)                                                                                   \
-  X(Addi) X(Slti) X(Sltiu) X(Xori) X(Ori) X(Andi) X(Slli) X(Srli) X(Srai) X(Addiw) X(Slliw) X(Srliw) X(Sraiw)   \
-  X(Add) X(Sub) X(Sll) X(Slt) X(Sltu) X(Xor) X(Srl) X(Sra) X(Or) X(And) X(Addw) X(Subw) X(Sllw) X(Srlw) X(Sraw) \
-  X(Mul) X(Mulh) X(Mulhsu) X(Mulhu) X(Div) X(Divu) X(Rem) X(Remu) X(Mulw) X(Divw) X(Divuw) X(Remw) X(Remuw)
+// Every operation the execution loop knows. Loads and stores that could write x0 and the zero-result forms
+// are replaced at decode time, so that no handler of the plain integer operations has to protect x0.
+#define SHINKEN_OPS_INTEGER(X)                                                                            \
+  X(Nop)                                                                                                  \
+  X(Li) X(Mv) X(Auipc) X(Addi) X(Slti) X(Sltiu) X(Xori) X(Ori) X(Andi) X(Slli) X(Srli) X(Srai) X(Addiw)   \
+      X(Slliw) X(Srliw) X(Sraiw) X(Add) X(Sub) X(Sll) X(Slt) X(Sltu) X(Xor) X(Srl) X(Sra) X(Or) X(And)    \
+          X(Addw) X(Subw) X(Sllw) X(Srlw) X(Sraw) X(Mul) X(Mulh) X(Mulhsu) X(Mulhu) X(Div) X(Divu) X(Rem) \
+              X(Remu) X(Mulw) X(Divw) X(Divuw) X(Remw) X(Remuw)
 
-#define SHINKEN_OPS_MEMORY(X)                                                                            \
-  X(Lb) X(Lh) X(Lw) X(Ld) X(Lbu) X(Lhu) X(Lwu) X(LoadX0) X(Sb) X(Sh) X(Sw) X(Sd) X(Flw) X(Fld) X(Fsw) X(Fsd) \
-  X(LrW) X(LrD) X(ScW) X(ScD)                                                                            \
-  X(AmoswapW) X(AmoaddW) X(AmoxorW) X(AmoandW) X(AmoorW) X(AmominW) X(AmomaxW) X(AmominuW) X(AmomaxuW)   \
-  X(AmoswapD) X(AmoaddD) X(AmoxorD) X(AmoandD) X(AmoorD) X(AmominD) X(AmomaxD) X(AmominuD) X(AmomaxuD)
+#define SHINKEN_OPS_MEMORY(X)                                                                          \
+  X(Lb)                                                                                                \
+  X(Lh) X(Lw) X(Ld) X(Lbu) X(Lhu) X(Lwu) X(LoadX0) X(Sb) X(Sh) X(Sw) X(Sd) X(Flw) X(Fld) X(Fsw) X(Fsd) \
+      X(LrW) X(LrD) X(ScW) X(ScD) X(AmoswapW) X(AmoaddW) X(AmoxorW) X(AmoandW) X(AmoorW) X(AmominW)    \
+          X(AmomaxW) X(AmominuW) X(AmomaxuW) X(AmoswapD) X(AmoaddD) X(AmoxorD) X(AmoandD) X(AmoorD)    \
+              X(AmominD) X(AmomaxD) X(AmominuD) X(AmomaxuD)
 
-#define SHINKEN_OPS_FLOAT(X)                                                                              \
-  X(FaddS) X(FsubS) X(FmulS) X(FdivS) X(FsqrtS) X(FmaddS) X(FmsubS) X(FnmsubS) X(FnmaddS)                 \
-  X(FsgnjS) X(FsgnjnS) X(FsgnjxS) X(FminS) X(FmaxS) X(FeqS) X(FltS) X(FleS) X(FclassS)                    \
-  X(FcvtWS) X(FcvtWuS) X(FcvtLS) X(FcvtLuS) X(FcvtSW) X(FcvtSWu) X(FcvtSL) X(FcvtSLu) X(FmvXW) X(FmvWX)   \
-  X(FaddD) X(FsubD) X(FmulD) X(FdivD) X(FsqrtD) X(FmaddD) X(FmsubD) X(FnmsubD) X(FnmaddD)                 \
-  X(FsgnjD) X(FsgnjnD) X(FsgnjxD) X(FminD) X(FmaxD) X(FeqD) X(FltD) X(FleD) X(FclassD)                    \
-  X(FcvtWD) X(FcvtWuD) X(FcvtLD) X(FcvtLuD) X(FcvtDW) X(FcvtDWu) X(FcvtDL) X(FcvtDLu) X(FmvXD) X(FmvDX)   \
-  X(FcvtSD) X(FcvtDS)
+#define SHINKEN_OPS_FLOAT(X)                                                                                \
+  X(FaddS)                                                                                                  \
+  X(FsubS) X(FmulS) X(FdivS) X(FsqrtS) X(FmaddS) X(FmsubS) X(FnmsubS) X(FnmaddS) X(FsgnjS) X(FsgnjnS)       \
+      X(FsgnjxS) X(FminS) X(FmaxS) X(FeqS) X(FltS) X(FleS) X(FclassS) X(FcvtWS) X(FcvtWuS) X(FcvtLS)        \
+          X(FcvtLuS) X(FcvtSW) X(FcvtSWu) X(FcvtSL) X(FcvtSLu) X(FmvXW) X(FmvWX) X(FaddD) X(FsubD) X(FmulD) \
+              X(FdivD) X(FsqrtD) X(FmaddD) X(FmsubD) X(FnmsubD) X(FnmaddD) X(FsgnjD) X(FsgnjnD) X(FsgnjxD)  \
+                  X(FminD) X(FmaxD) X(FeqD) X(FltD) X(FleD) X(FclassD) X(FcvtWD) X(FcvtWuD) X(FcvtLD)       \
+                      X(FcvtLuD) X(FcvtDW) X(FcvtDWu) X(FcvtDL) X(FcvtDLu) X(FmvXD) X(FmvDX) X(FcvtSD)      \
+                          X(FcvtDS)
 
-#define SHINKEN_OPS_CONTROL(X)                                                          \
-  X(Beq) X(Bne) X(Blt) X(Bge) X(Bltu) X(Bgeu) X(Jal) X(J) X(Jalr) X(Jr) X(End) X(Cross) \
-  X(Csr) X(Ecall) X(Ebreak) X(Sret) X(Wfi) X(SfenceVma) X(FenceI) X(Illegal)
+#define SHINKEN_OPS_CONTROL(X)                                                                             \
+  X(Beq)                                                                                                   \
+  X(Bne) X(Blt) X(Bge) X(Bltu) X(Bgeu) X(Jal) X(J) X(Jalr) X(Jr) X(End) X(Cross) X(Csr) X(Ecall) X(Ebreak) \
+      X(Sret) X(Wfi) X(SfenceVma) X(FenceI) X(Illegal)
 
 #define SHINKEN_OPS(X) \
   SHINKEN_OPS_INTEGER(X) SHINKEN_OPS_MEMORY(X) SHINKEN_OPS_FLOAT(X) SHINKEN_OPS_CONTROL(X)
 
-// Pairs that follow each other often (counted over runs of true, Python and git): the first is given a code that does
-// its work and goes straight to the second's handler. Both keep their slots, so nothing else needs to know.
+// Pairs that follow each other often (counted over runs of true, Python and git): the first is given a code
+// that does its work and goes straight to the second's handler. Both keep their slots, so nothing else needs
+// to know.
 // clang-format off
 #define SHINKEN_PAIRS(X)                                                                                     \
   X(Ld, Ld) X(Ld, Addi) X(Ld, Add) X(Ld, Mv) X(Ld, Beq) X(Ld, Bne) X(Ld, Sd) X(Ld, Andi) X(Ld, Slli) X(Ld, Li) X(Ld, Sub) \
@@ -57,18 +62,20 @@ enum class OpCode : u16 {
       Count,
 };
 
-/// A jump within the page can be linked: instead of the target's distance it then holds the target block's entry in
-/// the page (see `CodePage`), which spares the look-up.
+/// A jump within the page can be linked: instead of the target's distance it then holds the target block's
+/// entry in the page (see `CodePage`), which spares the look-up.
 enum Link : u8 { kFar = 0, kNear = 1, kLinked = 2 };
 
 /// One decoded instruction. Field use by group:
 /// - immediates and loads: a = rd, b = rs1, imm; register forms: a = rd, b = rs1, imm = rs2;
 /// - stores: a = rs2, b = rs1, imm; LoadX0: a = log2(size), b = rs1, imm;
-/// - branches: a = rs2, b = rs1, imm = target relative to the block's start, or the linked entry (low 16 bits), then 7
+/// - branches: a = rs2, b = rs1, imm = target relative to the block's start, or the linked entry (low 16
+/// bits), then 7
 ///   bits for the number of instructions that a taken branch retires, then the `Link` in the top two bits;
 /// - Jal, J, End: a = rd, b = `Link`, imm = target relative to the block's start, or the linked entry;
 /// - Auipc: imm relative to the block's start; Jalr, Jr: imm as encoded;
-/// - floating point: a = rd, b = rs1, imm = rs2 | rs3 << 5 | rm << 10; Csr: a = rd, b = rs1, imm = csr | funct3 << 12.
+/// - floating point: a = rd, b = rs1, imm = rs2 | rs3 << 5 | rm << 10; Csr: a = rd, b = rs1, imm = csr |
+/// funct3 << 12.
 struct Op {
   OpCode code;
   u8 a;

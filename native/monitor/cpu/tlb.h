@@ -1,6 +1,6 @@
 #pragma once
-// The software TLB of a thread. It belongs to whichever hart last ran there (its stamp says which) and holds nothing
-// that the hart could not walk again.
+// The software TLB of a thread. It belongs to whichever hart last ran there (its stamp says which) and holds
+// nothing that the hart could not walk again.
 #include <cstring>
 
 #include "monitor/cpu/code_page.h"
@@ -10,7 +10,9 @@ namespace shinken {
 inline constexpr unsigned kTlbEntries = 256;
 inline constexpr u64 kInvalidTag = ~u64{0};
 
-inline unsigned tlb_slot(u64 va) { return (va >> kPageShift) & (kTlbEntries - 1); }
+inline unsigned tlb_slot(u64 va) {
+  return (va >> kPageShift) & (kTlbEntries - 1);
+}
 
 struct TlbEntry {
   u64 tag;     // virtual page address, or kInvalidTag
@@ -24,7 +26,7 @@ enum class TlbContext : u8 { kUser, kSupervisor, kSupervisorSum, kCount };
 struct DataTlb {
   TlbEntry read[kTlbEntries];
   TlbEntry write[kTlbEntries];
-  u32 read_page[kTlbEntries];   // physical page numbers, meaningful where the tag is valid
+  u32 read_page[kTlbEntries];  // physical page numbers, meaningful where the tag is valid
   u32 write_page[kTlbEntries];
 };
 
@@ -33,8 +35,8 @@ struct FetchEntry {
   const CodePage* code;
 };
 
-/// Physical pages that were read as page tables while filling this TLB, with the virtual range they map, so that a
-/// store to one can drop what came from it. Open addressing; when it is full the whole TLB is dropped.
+/// Physical pages that were read as page tables while filling this TLB, with the virtual range they map, so
+/// that a store to one can drop what came from it. Open addressing; when it is full the whole TLB is dropped.
 class PageTableSet {
  public:
   static constexpr unsigned kCapacity = 512;
@@ -42,9 +44,9 @@ class PageTableSet {
   static constexpr u8 kShared = 0xff;  // level: the table was reached by more than one path
 
   struct Entry {
-    u64 va;       // first address that the table maps
-    u32 page;     // physical page number + 1; 0 = free
-    u8 level;     // 0: its entries map 4 KiB pages
+    u64 va;    // first address that the table maps
+    u32 page;  // physical page number + 1; 0 = free
+    u8 level;  // 0: its entries map 4 KiB pages
   };
 
   void clear() {

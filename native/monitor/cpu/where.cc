@@ -9,7 +9,9 @@ namespace shinken {
 
 namespace {
 
-unsigned length_at(const u8* page, unsigned offset) { return (page[offset] & 3) == 3 ? 4 : 2; }
+unsigned length_at(const u8* page, unsigned offset) {
+  return (page[offset] & 3) == 3 ? 4 : 2;
+}
 
 }  // namespace
 
@@ -24,7 +26,8 @@ void Core::claim_tlb() {
 /// The next instret at which the loop must look around: the limit, the timer, or an exit request's chance.
 u64 Core::next_stop(u64 limit, u64 slice) const {
   u64 stop = s.instret + std::min(slice, limit - s.instret);
-  if ((s.sie & kInterruptTimer) && s.stimecmp > time()) stop = std::min(stop, s.instret + (s.stimecmp - time()));
+  if ((s.sie & kInterruptTimer) && s.stimecmp > time())
+    stop = std::min(stop, s.instret + (s.stimecmp - time()));
   return stop;
 }
 

@@ -50,8 +50,8 @@ u64 Format<E, M>::mul(u64 a, u64 b, unsigned rounding, unsigned* flags) {
   if (is_zero(a) || is_zero(b)) return sign;
   const Unpacked x = unpack<Format>(a);
   const Unpacked y = unpack<Format>(b);
-  return round_pack_wide<Format>(sign != 0, x.exponent + y.exponent - bias, u128{x.significand} * y.significand,
-                                 rounding, flags);
+  return round_pack_wide<Format>(sign != 0, x.exponent + y.exponent - bias,
+                                 u128{x.significand} * y.significand, rounding, flags);
 }
 
 template <unsigned E, unsigned M>
@@ -72,7 +72,8 @@ u64 Format<E, M>::div(u64 a, u64 b, unsigned rounding, unsigned* flags) {
   const u128 dividend = u128{x.significand} << (smaller ? kLead + 1 : kLead);
   u64 quotient = static_cast<u64>(dividend / y.significand);
   if (u128{quotient} * y.significand != dividend) quotient |= 1;
-  return round_pack<Format>(sign != 0, x.exponent - y.exponent + bias - (smaller ? 1 : 0), quotient, rounding, flags);
+  return round_pack<Format>(sign != 0, x.exponent - y.exponent + bias - (smaller ? 1 : 0), quotient, rounding,
+                            flags);
 }
 
 namespace {
@@ -130,7 +131,8 @@ u64 Format<E, M>::fma(u64 a, u64 b, u64 c, unsigned rounding, unsigned* flags) {
   const bool product_negative = sign != 0;
   const int product_exponent = x.exponent + y.exponent - bias;
   u128 product = u128{x.significand} * y.significand;  // leads at bit 124 or 125, at least 20 low zero bits
-  if (is_zero(c)) return round_pack_wide<Format>(product_negative, product_exponent, product, rounding, flags);
+  if (is_zero(c))
+    return round_pack_wide<Format>(product_negative, product_exponent, product, rounding, flags);
   const Unpacked z = unpack<Format>(c);
   u128 addend = u128{z.significand} << kLead;
   int exponent = product_exponent;

@@ -31,7 +31,9 @@ struct Format {
   static bool is_zero(u64 v) { return (v & ~sign_mask) == 0; }
 
   static u64 add(u64 a, u64 b, unsigned rounding, unsigned* flags);
-  static u64 sub(u64 a, u64 b, unsigned rounding, unsigned* flags) { return add_signed(a, b, true, rounding, flags); }
+  static u64 sub(u64 a, u64 b, unsigned rounding, unsigned* flags) {
+    return add_signed(a, b, true, rounding, flags);
+  }
   static u64 mul(u64 a, u64 b, unsigned rounding, unsigned* flags);
   static u64 div(u64 a, u64 b, unsigned rounding, unsigned* flags);
   static u64 sqrt(u64 a, unsigned rounding, unsigned* flags);

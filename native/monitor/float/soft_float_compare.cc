@@ -35,10 +35,17 @@ u64 round_integer(u64 whole, u64 fraction_top_aligned, bool negative, unsigned r
     case kNearestEven:
       up = fraction_top_aligned > half || (fraction_top_aligned == half && (whole & 1));
       break;
-    case kDown: up = negative; break;
-    case kUp: up = !negative; break;
-    case kNearestAway: up = fraction_top_aligned >= half; break;
-    default: break;
+    case kDown:
+      up = negative;
+      break;
+    case kUp:
+      up = !negative;
+      break;
+    case kNearestAway:
+      up = fraction_top_aligned >= half;
+      break;
+    default:
+      break;
   }
   return whole + (up ? 1 : 0);
 }
@@ -167,14 +174,14 @@ u64 narrow(u64 a, unsigned rounding, unsigned* flags) {
   return round_pack<F32>(x.negative, x.exponent - F64::bias + F32::bias, x.significand, rounding, flags);
 }
 
-#define SHINKEN_INSTANTIATE(F)                                               \
-  template u64 F::min(u64, u64, unsigned*);                                  \
-  template u64 F::max(u64, u64, unsigned*);                                  \
-  template bool F::equal(u64, u64, unsigned*);                               \
-  template bool F::less(u64, u64, unsigned*);                                \
-  template bool F::less_equal(u64, u64, unsigned*);                          \
-  template unsigned F::classify(u64);                                        \
-  template u64 F::to_integer(u64, bool, unsigned, unsigned, unsigned*);      \
+#define SHINKEN_INSTANTIATE(F)                                          \
+  template u64 F::min(u64, u64, unsigned*);                             \
+  template u64 F::max(u64, u64, unsigned*);                             \
+  template bool F::equal(u64, u64, unsigned*);                          \
+  template bool F::less(u64, u64, unsigned*);                           \
+  template bool F::less_equal(u64, u64, unsigned*);                     \
+  template unsigned F::classify(u64);                                   \
+  template u64 F::to_integer(u64, bool, unsigned, unsigned, unsigned*); \
   template u64 F::from_integer(u64, bool, unsigned, unsigned*);
 SHINKEN_INSTANTIATE(F32)
 SHINKEN_INSTANTIATE(F64)

@@ -35,7 +35,8 @@ Unpacked unpack(u64 v) {
   const bool negative = (v & F::sign_mask) != 0;
   int exponent = static_cast<int>((v & ~F::sign_mask) >> F::fraction_bits);
   u64 fraction = v & F::fraction_mask;
-  if (exponent != 0) return {negative, exponent, (fraction | (F::fraction_mask + 1)) << (kLead - F::fraction_bits)};
+  if (exponent != 0)
+    return {negative, exponent, (fraction | (F::fraction_mask + 1)) << (kLead - F::fraction_bits)};
   const int shift = std::countl_zero(fraction) - 1;
   return {negative, static_cast<int>(kLead - F::fraction_bits) + 1 - shift, fraction << shift};
 }
@@ -44,17 +45,22 @@ Unpacked unpack(u64 v) {
 inline u64 rounding_increment(bool negative, unsigned rounding, unsigned extra) {
   const u64 mask = (u64{1} << extra) - 1;
   switch (rounding) {
-    case kTowardZero: return 0;
-    case kDown: return negative ? mask : 0;
-    case kUp: return negative ? 0 : mask;
-    default: return u64{1} << (extra - 1);
+    case kTowardZero:
+      return 0;
+    case kDown:
+      return negative ? mask : 0;
+    case kUp:
+      return negative ? 0 : mask;
+    default:
+      return u64{1} << (extra - 1);
   }
 }
 
 template <class F>
 u64 overflow_result(bool negative, unsigned rounding, unsigned* flags) {
   *flags |= kOverflow | kInexact;
-  const bool to_largest = rounding == kTowardZero || (rounding == kDown && !negative) || (rounding == kUp && negative);
+  const bool to_largest =
+      rounding == kTowardZero || (rounding == kDown && !negative) || (rounding == kUp && negative);
   return (negative ? F::sign_mask : 0) | (to_largest ? F::infinity - 1 : F::infinity);
 }
 
@@ -77,7 +83,8 @@ u64 round_pack(bool negative, int exponent, u64 significand, unsigned rounding, 
   if (rounding == kNearestEven && lost == (u64{1} << (extra - 1))) rounded &= ~u64{1};
   // The leading one, where there is one, adds one to the exponent field.
   const u64 magnitude = (static_cast<u64>(exponent - 1) << F::fraction_bits) + rounded;
-  if (exponent >= F::exponent_max || magnitude >= F::infinity) return overflow_result<F>(negative, rounding, flags);
+  if (exponent >= F::exponent_max || magnitude >= F::infinity)
+    return overflow_result<F>(negative, rounding, flags);
   return (negative ? F::sign_mask : 0) | magnitude;
 }
 

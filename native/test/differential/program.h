@@ -1,7 +1,8 @@
 #pragma once
-// A whole program of random sequences as one ELF file that runs alike under qemu-riscv64 (user mode) and, loaded flat
-// in S-mode, on our hart: for each sequence all registers are loaded from a table, the sequence runs, all registers
-// are stored; at the end everything is written to standard output (an ecall that our side takes as the end).
+// A whole program of random sequences as one ELF file that runs alike under qemu-riscv64 (user mode) and,
+// loaded flat in S-mode, on our hart: for each sequence all registers are loaded from a table, the sequence
+// runs, all registers are stored; at the end everything is written to standard output (an ecall that our side
+// takes as the end).
 #include <cstring>
 #include <string>
 
@@ -12,11 +13,11 @@ namespace shinken::test {
 struct Program {
   static constexpr u64 kCode = 0x80200000;
   static constexpr u64 kInput = 0x81000000;
-  static constexpr u64 kData = 0x82000000;       // two pages, then the output records
+  static constexpr u64 kData = 0x82000000;  // two pages, then the output records
   static constexpr u64 kDataBytes = 0x2000;
   static constexpr u64 kOutput = kData + kDataBytes;
-  static constexpr u64 kRecord = 65 * 8;         // f0-f31, x0-x31, fcsr
-  static constexpr u64 kMemoryPages = 0x3000;    // of RAM at 0x80000000 that the program fits in
+  static constexpr u64 kRecord = 65 * 8;       // f0-f31, x0-x31, fcsr
+  static constexpr u64 kMemoryPages = 0x3000;  // of RAM at 0x80000000 that the program fits in
 
   unsigned sequences = 0;
   unsigned instructions = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// Random straight-line programs over IMAFDC that neither trap nor leave: x2, x8 and x9 point into a data area and x3
-// is the harness's; no generated instruction writes them. Branches skip the next instruction.
+// Random straight-line programs over IMAFDC that neither trap nor leave: x2, x8 and x9 point into a data area
+// and x3 is the harness's; no generated instruction writes them. Branches skip the next instruction.
 #include <vector>
 
 #include "test/differential/random.h"
@@ -28,8 +28,8 @@ inline u32 s(u32 opcode, u32 f3, u32 rs1, u32 rs2, i32 imm) {
 }
 inline u32 b(u32 f3, u32 rs1, u32 rs2, i32 imm) {
   const u32 u = static_cast<u32>(imm);
-  return 0x63 | (u >> 11 & 1) << 7 | (u >> 1 & 15) << 8 | f3 << 12 | rs1 << 15 | rs2 << 20 | (u >> 5 & 63) << 25 |
-         (u >> 12 & 1) << 31;
+  return 0x63 | (u >> 11 & 1) << 7 | (u >> 1 & 15) << 8 | f3 << 12 | rs1 << 15 | rs2 << 20 |
+         (u >> 5 & 63) << 25 | (u >> 12 & 1) << 31;
 }
 inline u32 j(u32 rd, i32 imm) {
   const u32 u = static_cast<u32>(imm);
@@ -77,22 +77,38 @@ class SequenceMaker {
   void plain(Code& code) {
     switch (random_.below(10)) {
       case 0:
-      case 1: emit32(code, integer()); break;
-      case 2: emit32(code, immediate()); break;
-      case 3: memory(code); break;
-      case 4: atomic(code); break;
+      case 1:
+        emit32(code, integer());
+        break;
+      case 2:
+        emit32(code, immediate());
+        break;
+      case 3:
+        memory(code);
+        break;
+      case 4:
+        atomic(code);
+        break;
       case 5:
       case 6:
-      case 7: emit32(code, floating()); break;
-      case 8: code.push_back(compressed()); break;
-      default: emit32(code, csr()); break;
+      case 7:
+        emit32(code, floating());
+        break;
+      case 8:
+        code.push_back(compressed());
+        break;
+      default:
+        emit32(code, csr());
+        break;
     }
   }
 
   void jump_over(Code& code, i32 bytes) {
     static constexpr u32 conditions[] = {0, 1, 4, 5, 6, 7};
     switch (random_.below(4)) {
-      case 0: emit32(code, encode::j(rd(), 4 + bytes)); break;
+      case 0:
+        emit32(code, encode::j(rd(), 4 + bytes));
+        break;
       case 1: {
         const u32 pointer = rd();
         const u32 via = pointer == 0 ? 1 : pointer;
@@ -102,11 +118,14 @@ class SequenceMaker {
       }
       case 2: {
         const u32 u = static_cast<u32>(2 + bytes);  // c.beqz or c.bnez
-        code.push_back(static_cast<u16>((random_.chance(50) ? 0xc001 : 0xe001) | (u >> 5 & 1) << 2 | (u >> 1 & 3) << 3 |
-                                        (u >> 6 & 3) << 5 | random_.below(8) << 7 | (u >> 3 & 3) << 10));
+        code.push_back(static_cast<u16>((random_.chance(50) ? 0xc001 : 0xe001) | (u >> 5 & 1) << 2 |
+                                        (u >> 1 & 3) << 3 | (u >> 6 & 3) << 5 | random_.below(8) << 7 |
+                                        (u >> 3 & 3) << 10));
         break;
       }
-      default: emit32(code, encode::b(conditions[random_.below(6)], any(), any(), 4 + bytes)); break;
+      default:
+        emit32(code, encode::b(conditions[random_.below(6)], any(), any(), 4 + bytes));
+        break;
     }
   }
 
@@ -127,15 +146,18 @@ class SequenceMaker {
     const u32 f3 = random_.below(8);
     const u32 amount = random_.below(64);
     switch (random_.below(4)) {
-      case 0: return 0x37 | rd() << 7 | (static_cast<u32>(random_.next()) & 0xfffff000);
-      case 1: return 0x17 | rd() << 7 | (static_cast<u32>(random_.next()) & 0xfffff000);
+      case 0:
+        return 0x37 | rd() << 7 | (static_cast<u32>(random_.next()) & 0xfffff000);
+      case 1:
+        return 0x17 | rd() << 7 | (static_cast<u32>(random_.next()) & 0xfffff000);
       case 2:
         if (f3 == 1) return encode::r(0x1b, rd(), 1, any(), amount & 31, 0);
         if (f3 == 5) return encode::r(0x1b, rd(), 5, any(), amount & 31, random_.chance(50) ? 0x20 : 0);
         return encode::i(0x1b, rd(), 0, any(), imm12());
       default:
         if (f3 == 1) return encode::i(0x13, rd(), 1, any(), static_cast<i32>(amount));
-        if (f3 == 5) return encode::i(0x13, rd(), 5, any(), static_cast<i32>(amount | (random_.chance(50) ? 0x400 : 0)));
+        if (f3 == 5)
+          return encode::i(0x13, rd(), 5, any(), static_cast<i32>(amount | (random_.chance(50) ? 0x400 : 0)));
         return encode::i(0x13, rd(), f3, any(), imm12());
     }
   }
@@ -143,10 +165,18 @@ class SequenceMaker {
   void memory(Code& code) {
     const i32 imm = random_.chance(60) ? imm12() & ~7 : imm12();
     switch (random_.below(4)) {
-      case 0: emit32(code, encode::s(0x23, random_.below(4), base(), any(), imm)); break;
-      case 1: emit32(code, encode::s(0x27, 2 + random_.below(2), base(), any(), imm)); break;
-      case 2: emit32(code, encode::i(0x07, any(), 2 + random_.below(2), base(), imm)); break;
-      default: emit32(code, encode::i(0x03, rd(), random_.below(7), base(), imm)); break;
+      case 0:
+        emit32(code, encode::s(0x23, random_.below(4), base(), any(), imm));
+        break;
+      case 1:
+        emit32(code, encode::s(0x27, 2 + random_.below(2), base(), any(), imm));
+        break;
+      case 2:
+        emit32(code, encode::i(0x07, any(), 2 + random_.below(2), base(), imm));
+        break;
+      default:
+        emit32(code, encode::i(0x03, rd(), random_.below(7), base(), imm));
+        break;
     }
   }
 
@@ -166,40 +196,58 @@ class SequenceMaker {
     const u32 format = random_.below(2);
     switch (random_.below(9)) {
       case 0:
-      case 1: return encode::r(0x53, any(), rounding(), any(), any(), random_.below(4) << 2 | format);
-      case 2: return encode::r(0x53, any(), rounding(), any(), 0, 0x0b << 2 | format);
+      case 1:
+        return encode::r(0x53, any(), rounding(), any(), any(), random_.below(4) << 2 | format);
+      case 2:
+        return encode::r(0x53, any(), rounding(), any(), 0, 0x0b << 2 | format);
       case 3:
       case 4:
         return encode::r(0x43 | random_.below(4) << 2, any(), rounding(), any(), any(), any() << 2 | format);
-      case 5: return select(format);
-      case 6: return encode::r(0x53, rd(), rounding(), any(), random_.below(4), 0x18 << 2 | format);
-      case 7: return encode::r(0x53, any(), rounding(), any(), random_.below(4), 0x1a << 2 | format);
-      default: return move(format);
+      case 5:
+        return select(format);
+      case 6:
+        return encode::r(0x53, rd(), rounding(), any(), random_.below(4), 0x18 << 2 | format);
+      case 7:
+        return encode::r(0x53, any(), rounding(), any(), random_.below(4), 0x1a << 2 | format);
+      default:
+        return move(format);
     }
   }
   u32 select(u32 format) {
     switch (random_.below(3)) {
-      case 0: return encode::r(0x53, any(), random_.below(3), any(), any(), 0x04 << 2 | format);
-      case 1: return encode::r(0x53, any(), random_.below(2), any(), any(), 0x05 << 2 | format);
-      default: return encode::r(0x53, rd(), random_.below(3), any(), any(), 0x14 << 2 | format);
+      case 0:
+        return encode::r(0x53, any(), random_.below(3), any(), any(), 0x04 << 2 | format);
+      case 1:
+        return encode::r(0x53, any(), random_.below(2), any(), any(), 0x05 << 2 | format);
+      default:
+        return encode::r(0x53, rd(), random_.below(3), any(), any(), 0x14 << 2 | format);
     }
   }
   u32 move(u32 format) {
     switch (random_.below(4)) {
-      case 0: return encode::r(0x53, rd(), 0, any(), 0, 0x1c << 2 | format);
-      case 1: return encode::r(0x53, rd(), 1, any(), 0, 0x1c << 2 | format);
-      case 2: return encode::r(0x53, any(), 0, any(), 0, 0x1e << 2 | format);
-      default: return encode::r(0x53, any(), rounding(), any(), 1 - format, 0x08 << 2 | format);
+      case 0:
+        return encode::r(0x53, rd(), 0, any(), 0, 0x1c << 2 | format);
+      case 1:
+        return encode::r(0x53, rd(), 1, any(), 0, 0x1c << 2 | format);
+      case 2:
+        return encode::r(0x53, any(), 0, any(), 0, 0x1e << 2 | format);
+      default:
+        return encode::r(0x53, any(), rounding(), any(), 1 - format, 0x08 << 2 | format);
     }
   }
 
   u32 csr() {
     switch (random_.below(5)) {
-      case 0: return encode::i(0x73, rd(), 5, random_.below(5), 0x002);               // csrrwi frm
-      case 1: return encode::i(0x73, rd(), 5 + random_.below(3), any(), 0x001);       // fflags, immediate
-      case 2: return encode::i(0x73, rd(), 2, 0, 0x003);                              // frcsr
-      case 3: return encode::i(0x73, rd(), 1 + random_.below(3), any(), 0x001);       // fflags, register
-      default: return 0x0000000f | random_.below(256) << 20;                          // fence
+      case 0:
+        return encode::i(0x73, rd(), 5, random_.below(5), 0x002);  // csrrwi frm
+      case 1:
+        return encode::i(0x73, rd(), 5 + random_.below(3), any(), 0x001);  // fflags, immediate
+      case 2:
+        return encode::i(0x73, rd(), 2, 0, 0x003);  // frcsr
+      case 3:
+        return encode::i(0x73, rd(), 1 + random_.below(3), any(), 0x001);  // fflags, register
+      default:
+        return 0x0000000f | random_.below(256) << 20;  // fence
     }
   }
 
@@ -213,26 +261,46 @@ class SequenceMaker {
     const u32 offset_d = random_.below(8) << 10 | random_.below(4) << 5;
     const u32 offset_w = random_.below(8) << 10 | random_.below(4) << 5;
     switch (random_.below(20)) {
-      case 0: return static_cast<u16>(0x0000 | low << 2 | (1 + random_.below(255)) << 5);       // c.addi4spn
-      case 1: return static_cast<u16>(0x2000 | high << 2 | 0 << 7 | offset_d);                  // c.fld f, (x8)
-      case 2: return static_cast<u16>(0x4000 | low << 2 | 0 << 7 | offset_w);                   // c.lw
-      case 3: return static_cast<u16>(0x6000 | low << 2 | 0 << 7 | offset_d);                   // c.ld
-      case 4: return static_cast<u16>(0xa000 | high << 2 | 0 << 7 | offset_d);                  // c.fsd
-      case 5: return static_cast<u16>(0xc000 | high << 2 | 0 << 7 | offset_w);                  // c.sw
-      case 6: return static_cast<u16>(0xe000 | high << 2 | 0 << 7 | offset_d);                  // c.sd
-      case 7: return static_cast<u16>(0x0001 | imm5 << 2 | full << 7 | imm1 << 12);             // c.addi
-      case 8: return static_cast<u16>(0x2001 | imm5 << 2 | nonzero << 7 | imm1 << 12);          // c.addiw
-      case 9: return static_cast<u16>(0x4001 | imm5 << 2 | full << 7 | imm1 << 12);             // c.li
-      case 10: return static_cast<u16>(0x6001 | (imm5 | 1) << 2 | nonzero << 7 | imm1 << 12);   // c.lui
-      case 11: return static_cast<u16>(0x8001 | imm5 << 2 | low << 7 | random_.below(3) << 10 | imm1 << 12);
-      case 12: return static_cast<u16>(0x8c01 | high << 2 | low << 7 | random_.below(4) << 5);  // c.sub ..
-      case 13: return static_cast<u16>(0x9c01 | high << 2 | low << 7 | random_.below(2) << 5);  // c.subw, c.addw
-      case 14: return static_cast<u16>(0x0002 | imm5 << 2 | full << 7 | imm1 << 12);            // c.slli
-      case 15: return static_cast<u16>(0x2002 | imm5 << 2 | any() << 7 | imm1 << 12);           // c.fldsp
-      case 16: return static_cast<u16>(0x6002 | imm5 << 2 | nonzero << 7 | imm1 << 12);         // c.ldsp
-      case 17: return static_cast<u16>(0x8002 | (1 + random_.below(31)) << 2 | full << 7 | imm1 << 12);
-      case 18: return static_cast<u16>(0xe002 | any() << 2 | random_.below(64) << 7);           // c.sdsp
-      default: return static_cast<u16>(0x4002 | imm5 << 2 | nonzero << 7 | imm1 << 12);         // c.lwsp
+      case 0:
+        return static_cast<u16>(0x0000 | low << 2 | (1 + random_.below(255)) << 5);  // c.addi4spn
+      case 1:
+        return static_cast<u16>(0x2000 | high << 2 | 0 << 7 | offset_d);  // c.fld f, (x8)
+      case 2:
+        return static_cast<u16>(0x4000 | low << 2 | 0 << 7 | offset_w);  // c.lw
+      case 3:
+        return static_cast<u16>(0x6000 | low << 2 | 0 << 7 | offset_d);  // c.ld
+      case 4:
+        return static_cast<u16>(0xa000 | high << 2 | 0 << 7 | offset_d);  // c.fsd
+      case 5:
+        return static_cast<u16>(0xc000 | high << 2 | 0 << 7 | offset_w);  // c.sw
+      case 6:
+        return static_cast<u16>(0xe000 | high << 2 | 0 << 7 | offset_d);  // c.sd
+      case 7:
+        return static_cast<u16>(0x0001 | imm5 << 2 | full << 7 | imm1 << 12);  // c.addi
+      case 8:
+        return static_cast<u16>(0x2001 | imm5 << 2 | nonzero << 7 | imm1 << 12);  // c.addiw
+      case 9:
+        return static_cast<u16>(0x4001 | imm5 << 2 | full << 7 | imm1 << 12);  // c.li
+      case 10:
+        return static_cast<u16>(0x6001 | (imm5 | 1) << 2 | nonzero << 7 | imm1 << 12);  // c.lui
+      case 11:
+        return static_cast<u16>(0x8001 | imm5 << 2 | low << 7 | random_.below(3) << 10 | imm1 << 12);
+      case 12:
+        return static_cast<u16>(0x8c01 | high << 2 | low << 7 | random_.below(4) << 5);  // c.sub ..
+      case 13:
+        return static_cast<u16>(0x9c01 | high << 2 | low << 7 | random_.below(2) << 5);  // c.subw, c.addw
+      case 14:
+        return static_cast<u16>(0x0002 | imm5 << 2 | full << 7 | imm1 << 12);  // c.slli
+      case 15:
+        return static_cast<u16>(0x2002 | imm5 << 2 | any() << 7 | imm1 << 12);  // c.fldsp
+      case 16:
+        return static_cast<u16>(0x6002 | imm5 << 2 | nonzero << 7 | imm1 << 12);  // c.ldsp
+      case 17:
+        return static_cast<u16>(0x8002 | (1 + random_.below(31)) << 2 | full << 7 | imm1 << 12);
+      case 18:
+        return static_cast<u16>(0xe002 | any() << 2 | random_.below(64) << 7);  // c.sdsp
+      default:
+        return static_cast<u16>(0x4002 | imm5 << 2 | nonzero << 7 | imm1 << 12);  // c.lwsp
     }
   }
 
