@@ -22,75 +22,89 @@ export class EchoEnvironment implements Environment {
   #seed: number | null = null;
   #last: Observation = { results: [] };
 
-  async reset(
+  reset(
     options: { seed?: number | undefined; params?: Record<string, unknown> | undefined } = {},
   ): Promise<ResetResult> {
-    this.#open();
-    const { seed } = options;
-    if (seed !== undefined && (!Number.isSafeInteger(seed) || seed < 0)) {
-      throw new ShinkenError("bad_request", "seed: must be an integer from 0 to 2^53 - 1", { path: "seed" });
-    }
-    const [unknown] = Object.keys(options.params ?? {});
-    if (unknown !== undefined) {
-      throw new ShinkenError("bad_request", `params.${unknown}: echo has no parameters`, {
-        path: `params.${unknown}`,
-      });
-    }
-    this.#started = true;
-    this.#over = false;
-    this.#steps = 0;
-    this.#seed = seed ?? null;
-    this.#last = { instruction: "Say anything; it comes back.", results: [] };
-    return { observation: structuredClone(this.#last), info: { seed: this.#seed } };
+    return settled(() => {
+      this.#open();
+      const { seed } = options;
+      if (seed !== undefined && (!Number.isSafeInteger(seed) || seed < 0)) {
+        throw new ShinkenError("bad_request", "seed: must be an integer from 0 to 2^53 - 1", {
+          path: "seed",
+        });
+      }
+      const [unknown] = Object.keys(options.params ?? {});
+      if (unknown !== undefined) {
+        throw new ShinkenError("bad_request", `params.${unknown}: echo has no parameters`, {
+          path: `params.${unknown}`,
+        });
+      }
+      this.#started = true;
+      this.#over = false;
+      this.#steps = 0;
+      this.#seed = seed ?? null;
+      this.#last = { instruction: "Say anything; it comes back.", results: [] };
+      return { observation: structuredClone(this.#last), info: { seed: this.#seed } };
+    });
   }
 
-  async step(actions: readonly unknown[]): Promise<StepResult> {
-    this.#running();
-    if (this.#over)
-      throw new ShinkenError("episode_over", "the episode is over", { suggestion: "reset starts a new one" });
-    if (actions.length === 0)
-      throw new ShinkenError("bad_action", "a step needs at least one action", { path: "actions" });
-    const results = actions.map(echo);
-    this.#steps += 1;
-    this.#over = results.some(({ type }) => type === "done" || type === "fail");
-    this.#last = { results };
-    return {
-      observation: { results: [...results] },
-      reward: 0,
-      terminated: this.#over,
-      truncated: false,
-      info: { step: this.#steps },
-    };
+  step(actions: readonly unknown[]): Promise<StepResult> {
+    return settled(() => {
+      this.#running();
+      if (this.#over)
+        throw new ShinkenError("episode_over", "the episode is over", {
+          suggestion: "reset starts a new one",
+        });
+      if (actions.length === 0)
+        throw new ShinkenError("bad_action", "a step needs at least one action", { path: "actions" });
+      const results = actions.map(echo);
+      this.#steps += 1;
+      this.#over = results.some(({ type }) => type === "done" || type === "fail");
+      this.#last = { results };
+      return {
+        observation: { results: [...results] },
+        reward: 0,
+        terminated: this.#over,
+        truncated: false,
+        info: { step: this.#steps },
+      };
+    });
   }
 
-  async evaluate(): Promise<Verdict> {
-    this.#running();
-    return {
-      task: "echo",
-      taskVersion: "1.0.0",
-      verifierVersion: "none",
-      status: "ungraded",
-      score: null,
-      passed: null,
-      reason: "echo has nothing to grade",
-      checks: [],
-    };
+  evaluate(): Promise<Verdict> {
+    return settled(() => {
+      this.#running();
+      return {
+        task: "echo",
+        taskVersion: "1.0.0",
+        verifierVersion: "none",
+        status: "ungraded",
+        score: null,
+        passed: null,
+        reason: "echo has nothing to grade",
+        checks: [],
+      };
+    });
   }
 
-  async observe(): Promise<Observation> {
-    this.#running();
-    return structuredClone(this.#last);
+  observe(): Promise<Observation> {
+    return settled(() => {
+      this.#running();
+      return structuredClone(this.#last);
+    });
   }
 
-  async fork(): Promise<Environment> {
-    this.#running();
-    const branch = new EchoEnvironment();
-    branch.#started = true;
-    branch.#over = this.#over;
-    branch.#steps = this.#steps;
-    branch.#seed = this.#seed;
-    branch.#last = structuredClone(this.#last);
-    return branch;
+  fork(): Promise<Environment> {
+    return settled(() => {
+      this.#running();
+      const branch = new EchoEnvironment();
+      branch.#started = true;
+      branch.#over = this.#over;
+      branch.#steps = this.#steps;
+      branch.#seed = this.#seed;
+      branch.#last = structuredClone(this.#last);
+      return branch;
+    });
   }
 
   /** Nothing ever runs for long enough to be stopped. */
@@ -99,8 +113,9 @@ export class EchoEnvironment implements Environment {
   /** Nothing is ever pushed. */
   onEvent(_listener: (event: EnvironmentEvent) => void): void {}
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#closed = true;
+    return Promise.resolve();
   }
 
   #open(): void {
@@ -114,6 +129,13 @@ export class EchoEnvironment implements Environment {
         suggestion: "send reset first",
       });
   }
+}
+
+/** What throws becomes a rejection, as of any other environment. */
+function settled<T>(work: () => T): Promise<T> {
+  return new Promise((resolve) => {
+    resolve(work());
+  });
 }
 
 function echo(action: unknown, index: number): ActionResult {

@@ -41,20 +41,22 @@ export class TaskEnvironmentFactory implements EnvironmentFactory {
     }));
   }
 
-  async create(task: string): Promise<Environment> {
+  create(task: string): Promise<Environment> {
     const scenario = this.#scenarios.get(task);
     if (scenario === undefined) {
       const meant = nearest(task, this.#scenarios.keys());
-      throw new ShinkenError("unknown_task", `there is no task "${task.slice(0, 128)}"`, {
-        path: "task",
-        suggestion: meant === undefined ? undefined : `did you mean "${meant}"?`,
-      });
+      return Promise.reject(
+        new ShinkenError("unknown_task", `there is no task "${task.slice(0, 128)}"`, {
+          path: "task",
+          suggestion: meant === undefined ? undefined : `did you mean "${meant}"?`,
+        }),
+      );
     }
-    return new Session(scenario);
+    return Promise.resolve(new Session(scenario));
   }
 
-  async createSandbox(image: string): Promise<Environment> {
-    return new Session(new PlainScenario(image, this.#goldens));
+  createSandbox(image: string): Promise<Environment> {
+    return Promise.resolve(new Session(new PlainScenario(image, this.#goldens)));
   }
 
   /**

@@ -18,10 +18,10 @@ export interface Operator {
 export function scriptedPlayer(steps: readonly (readonly unknown[])[]): Player {
   let at = 0;
   return {
-    next: async () => {
+    next: () => {
       const step = steps[at] ?? null;
       at += 1;
-      return step;
+      return Promise.resolve(step);
     },
   };
 }

@@ -97,9 +97,9 @@ async function play(
     outcome.steps += 1;
     outcome.stepMs.push(ms);
     outcome.reward += result.reward;
-    const earned = result.info["earned"];
-    if (Array.isArray(earned))
-      outcome.milestones.push(...earned.filter((id) => !outcome.milestones.includes(id)));
+    for (const id of textsOf(result.info["earned"])) {
+      if (!outcome.milestones.includes(id)) outcome.milestones.push(id);
+    }
     outcome.truncated = result.truncated;
     if (result.terminated || result.truncated) break;
     actions = await player.next(result);
@@ -111,6 +111,11 @@ async function play(
   outcome.score = verdict.score;
   outcome.passed = verdict.passed;
   outcome.reason = verdict.reason ?? null;
+}
+
+/** The texts in what a server sent as a list. */
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
 async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {

@@ -4,7 +4,7 @@ export async function mapBounded<Item, Result>(
   concurrency: number,
   work: (item: Item, index: number) => Promise<Result>,
 ): Promise<Result[]> {
-  const results: Result[] = new Array(items.length);
+  const results = new Array<Result>(items.length);
   let next = 0;
   const worker = async () => {
     while (next < items.length) {

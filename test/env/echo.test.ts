@@ -72,7 +72,9 @@ describe("checkEnv", () => {
     const problems = await problemsOf(
       spoilStep((result) => Object.assign(result.info, { when: new Date() })),
     );
-    expect(problems.join()).toMatch(/the info is not plain JSON: \(value\)\.when is a Date/);
+    expect(problems.join()).toMatch(
+      /the info is not plain JSON: \(value\)\.when is no plain object but \[object Date\]/,
+    );
   });
 
   it("finds an end that does not hold", async () => {

@@ -17,7 +17,7 @@ const schema = z
     replace_all: z.boolean().optional().describe("Replace every occurrence; else there must be exactly one."),
   })
   .refine((action) => action.old_text !== action.new_text, {
-    message: "new_text equals old_text",
+    error: "new_text equals old_text",
     path: ["new_text"],
   });
 

@@ -38,7 +38,7 @@ const schema = z
     max_chars: maxCharsField,
   })
   .refine((action) => (action.argv === undefined) !== (action.command === undefined), {
-    message: "give either argv or command",
+    error: "give either argv or command",
     path: ["command"],
   });
 

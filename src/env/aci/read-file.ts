@@ -22,14 +22,14 @@ const schema = z
   .refine(
     (action) => action.lines === undefined || (action.offset === undefined && action.limit === undefined),
     {
-      message: "lines cannot be combined with offset and limit",
+      error: "lines cannot be combined with offset and limit",
       path: ["lines"],
     },
   )
   .refine(
     (action) => action.lines === undefined || action.lines[1] === -1 || action.lines[1] >= action.lines[0],
     {
-      message: "the last line comes before the first",
+      error: "the last line comes before the first",
       path: ["lines"],
     },
   );

@@ -18,7 +18,7 @@ const schema = z
     max_chars: maxCharsField,
   })
   .refine((action) => action.command !== undefined || action.restart !== undefined, {
-    message: "give a command, or restart",
+    error: "give a command, or restart",
     path: ["command"],
   });
 

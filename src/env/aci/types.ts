@@ -36,5 +36,5 @@ export interface ActionDefinition<Schema extends z.ZodType = z.ZodType> {
 export function defineAction<Schema extends z.ZodType>(
   definition: ActionDefinition<Schema>,
 ): ActionDefinition {
-  return definition as unknown as ActionDefinition;
+  return definition;
 }

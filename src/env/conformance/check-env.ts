@@ -1,6 +1,7 @@
 /** `checkEnv`: does an environment keep the contract of `Environment`? For our own and for anybody else's. */
 import { isDeepStrictEqual } from "node:util";
 import { ShinkenError } from "../../errors/index.js";
+import type { Verdict } from "../../verifiers/index.js";
 import type { Environment, Info, Observation, StepResult } from "../environment.js";
 import { plainJsonFault } from "./plain-json.js";
 import { verdictFaults } from "./verdict.js";
@@ -251,6 +252,6 @@ function withoutHostTime(info: Info): Info {
   return Object.fromEntries(Object.entries(info).filter(([key]) => !hostTimeKeys.includes(key)));
 }
 
-function withoutTimes<T extends { checks: readonly { ms: number }[] }>(verdict: T): unknown {
+function withoutTimes(verdict: Verdict): unknown {
   return { ...verdict, checks: verdict.checks.map((check) => ({ ...check, ms: 0 })) };
 }

@@ -15,7 +15,7 @@ export function plainJsonFault(value: unknown, path = "(value)"): string | null 
   }
   if (value === null) return null;
   if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) {
-    return `${path} is a ${(value as object).constructor?.name ?? "object without a prototype"}`;
+    return `${path} is no plain object but ${Object.prototype.toString.call(value)}`;
   }
   for (const [key, item] of Object.entries(value)) {
     const fault = plainJsonFault(item, `${path}.${key}`);

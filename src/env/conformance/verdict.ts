@@ -3,13 +3,15 @@ import { plainJsonFault } from "./plain-json.js";
 
 /** What is wrong with a verdict's shape, each in a sentence. */
 export function verdictFaults(verdict: Verdict): string[] {
+  // Somebody else's verdict: its type is what is in question.
+  const status: string = verdict.status;
   const faults: string[] = [];
   const json = plainJsonFault(verdict);
   if (json !== null) faults.push(`the verdict is not plain JSON: ${json}`);
-  if (verdict.status === "graded") {
+  if (status === "graded") {
     if (typeof verdict.passed !== "boolean") faults.push("a graded verdict does not say whether it passed");
     if (!isScore(verdict.score)) faults.push("the score of a graded verdict does not lie in [0, 1]");
-  } else if (verdict.status === "ungraded") {
+  } else if (status === "ungraded") {
     if (verdict.score !== null || verdict.passed !== null) faults.push("an ungraded verdict carries a score");
     if (verdict.reason === undefined || verdict.reason === "")
       faults.push("an ungraded verdict gives no reason");

@@ -19,11 +19,11 @@ export class Exclusive {
     if (this.#running !== null) {
       throw new ShinkenError("session_busy", `the session is still working; ${what} has to wait`);
     }
-    let requested = false;
+    const state = { requested: false };
     let stop: () => void = () => undefined;
     const stopped = new Promise<never>((_, reject) => {
       stop = () => {
-        requested = true;
+        state.requested = true;
         reject(cancelled(what));
       };
     });
@@ -32,13 +32,13 @@ export class Exclusive {
     const before = this.#settled;
     const working = (async () => {
       await before.catch(() => undefined);
-      if (requested) throw cancelled(what);
+      if (state.requested) throw cancelled(what);
       return work({
         get requested() {
-          return requested;
+          return state.requested;
         },
         check: () => {
-          if (requested) throw cancelled(what);
+          if (state.requested) throw cancelled(what);
         },
       });
     })();

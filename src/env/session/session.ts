@@ -15,7 +15,7 @@ import { Episode } from "./episode.js";
 import { type Cancellation, Exclusive } from "./exclusive.js";
 import type { GoldenLease } from "./goldens.js";
 import { payMilestones } from "./milestones.js";
-import type { Scenario, Start } from "./scenario.js";
+import type { Scenario } from "./scenario.js";
 import { checkSeed, derivedSeed, forkSeed, randomSeed } from "./seeds.js";
 
 /** Forks tried at a reset before it fails: a fork that does not acknowledge is killed and replaced. */
@@ -116,9 +116,11 @@ export class Session implements Environment {
   }
 
   observe(): Promise<Observation> {
-    return this.#run("observe", async () => {
+    return this.#run("observe", () => {
       const episode = this.#alive();
-      return structuredClone({ ...episode.lastObservation, instruction: episode.start.instruction });
+      return Promise.resolve(
+        structuredClone({ ...episode.lastObservation, instruction: episode.start.instruction }),
+      );
     });
   }
 
