@@ -51,7 +51,10 @@ export type EnvironmentEvent =
 
 export interface Environment {
   /** Starts a new episode. Seeds come only through here: the same seed, the same machine to the bit. */
-  reset(options?: { seed?: number | undefined; params?: Record<string, unknown> | undefined }): Promise<ResetResult>;
+  reset(options?: {
+    seed?: number | undefined;
+    params?: Record<string, unknown> | undefined;
+  }): Promise<ResetResult>;
   step(actions: readonly unknown[]): Promise<StepResult>;
   /** Grades the present state in a throw-away fork. Does not change or end the episode. */
   evaluate(): Promise<Verdict>;
