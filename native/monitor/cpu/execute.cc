@@ -235,13 +235,13 @@ illegal:
   raise(kIllegalInstruction, current_raw());
   goto boundary;
 
-// clang-format off: in this order, later files use what earlier ones define
+  // clang-format off: in this order, later files use what earlier ones define
 #include "monitor/cpu/execute_integer.inc"
 #include "monitor/cpu/execute_memory.inc"
 #include "monitor/cpu/execute_float.inc"
 #include "monitor/cpu/execute_control.inc"
 #include "monitor/cpu/execute_pairs.inc"
-// clang-format on
+  // clang-format on
 }
 
 }  // namespace shinken

@@ -6,6 +6,7 @@ namespace shinken {
 
 // Every operation the execution loop knows. Loads and stores that could write x0 and the zero-result forms
 // are replaced at decode time, so that no handler of the plain integer operations has to protect x0.
+// clang-format off
 #define SHINKEN_OPS_INTEGER(X)                                                                            \
   X(Nop)                                                                                                  \
   X(Li) X(Mv) X(Auipc) X(Addi) X(Slti) X(Sltiu) X(Xori) X(Ori) X(Andi) X(Slli) X(Srli) X(Srai) X(Addiw)   \
@@ -41,7 +42,6 @@ namespace shinken {
 // Pairs that follow each other often (counted over runs of true, Python and git): the first is given a code
 // that does its work and goes straight to the second's handler. Both keep their slots, so nothing else needs
 // to know.
-// clang-format off
 #define SHINKEN_PAIRS(X)                                                                                     \
   X(Ld, Ld) X(Ld, Addi) X(Ld, Add) X(Ld, Mv) X(Ld, Beq) X(Ld, Bne) X(Ld, Sd) X(Ld, Andi) X(Ld, Slli) X(Ld, Li) X(Ld, Sub) \
   X(Sd, Sd) X(Sd, Addi) X(Sd, Add) X(Sd, Ld) X(Sd, Mv) X(Lbu, Lbu) X(Lbu, Addi) X(Lbu, Beq) X(Lbu, Bne) \
@@ -69,9 +69,8 @@ enum Link : u8 { kFar = 0, kNear = 1, kLinked = 2 };
 /// One decoded instruction. Field use by group:
 /// - immediates and loads: a = rd, b = rs1, imm; register forms: a = rd, b = rs1, imm = rs2;
 /// - stores: a = rs2, b = rs1, imm; LoadX0: a = log2(size), b = rs1, imm;
-/// - branches: a = rs2, b = rs1, imm = target relative to the block's start, or the linked entry (low 16
-/// bits), then 7
-///   bits for the number of instructions that a taken branch retires, then the `Link` in the top two bits;
+/// - branches: a = rs2, b = rs1, imm = target relative to the block's start, or the linked entry, in
+///   the low 16 bits; then 7 bits: how many instructions a taken branch retires; the `Link` in the top 2 bits;
 /// - Jal, J, End: a = rd, b = `Link`, imm = target relative to the block's start, or the linked entry;
 /// - Auipc: imm relative to the block's start; Jalr, Jr: imm as encoded;
 /// - floating point: a = rd, b = rs1, imm = rs2 | rs3 << 5 | rm << 10; Csr: a = rd, b = rs1, imm = csr |
