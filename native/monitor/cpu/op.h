@@ -70,11 +70,11 @@ enum Link : u8 { kFar = 0, kNear = 1, kLinked = 2 };
 /// - immediates and loads: a = rd, b = rs1, imm; register forms: a = rd, b = rs1, imm = rs2;
 /// - stores: a = rs2, b = rs1, imm; LoadX0: a = log2(size), b = rs1, imm;
 /// - branches: a = rs2, b = rs1, imm = target relative to the block's start, or the linked entry, in
-///   the low 16 bits; then 7 bits: how many instructions a taken branch retires; the `Link` in the top 2 bits;
+///   the low 16 bits; then 7 bits: what a taken branch retires; the `Link` in the top 2 bits;
 /// - Jal, J, End: a = rd, b = `Link`, imm = target relative to the block's start, or the linked entry;
 /// - Auipc: imm relative to the block's start; Jalr, Jr: imm as encoded;
-/// - floating point: a = rd, b = rs1, imm = rs2 | rs3 << 5 | rm << 10; Csr: a = rd, b = rs1, imm = csr |
-/// funct3 << 12.
+/// - floating point: a = rd, b = rs1, imm = rs2 | rs3 << 5 | rm << 10;
+/// - Csr: a = rd, b = rs1, imm = csr | funct3 << 12.
 struct Op {
   OpCode code;
   u8 a;
