@@ -87,8 +87,8 @@ Napi::Promise Environment::async(Napi::Env env, std::function<void()> work,
       failure = current_failure();
     }
     work = nullptr;
-    // Before the letter, so that whoever sees the promise settle also sees the work gone; a letter after the end is
-    // dropped by the mailbox.
+    // Before the letter, so that whoever sees the promise settle also sees the work gone; a letter after the
+    // end is dropped by the mailbox.
     self->end_work(id);
     self->mailbox_.post(
         [self, deferred, failure, settle = std::move(settle), after = std::move(after)](Napi::Env env) {
