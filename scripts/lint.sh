@@ -18,7 +18,7 @@ else
   echo "== lint: clang-format-19 is missing: C and C++ format not checked"
 fi
 if command -v clang-tidy-19 >/dev/null; then
-  step "clang-tidy" sh -c "find native/monitor -name '*.cc' | xargs -P 2 -n 4 clang-tidy-19 --quiet -- -std=c++20 -Inative"
+  step "clang-tidy" sh -c "find native/monitor -name '*.cc' | xargs -P 2 -n 4 sh -c 'clang-tidy-19 --quiet \"\$@\" -- -std=c++20 -Inative 2>&1' tidy"
 else
   echo "== lint: clang-tidy-19 is missing: C++ not linted"
 fi

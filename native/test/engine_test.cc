@@ -65,7 +65,8 @@ TEST_CASE("one engine serves the process, and its threads end with its last user
     CHECK(threads_now() == before + 2);
   }
   // A joined thread may stand in /proc for a moment longer.
-  for (int i = 0; i < 2000 && threads_now() != before; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; i < 2000 && threads_now() != before; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(threads_now() == before);
 }
 

@@ -43,7 +43,13 @@ export class ShinkenError extends Error {
 }
 
 const infrastructure: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "setup_failed", "fork_failed", "machine_died", "machine_timeout", "agent_protocol", "grader_error", "internal",
+  "setup_failed",
+  "fork_failed",
+  "machine_died",
+  "machine_timeout",
+  "agent_protocol",
+  "grader_error",
+  "internal",
 ]);
 
 /** True for failures of the harness: they end an episode as `infra`, never as a reward of 0. */

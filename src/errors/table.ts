@@ -4,8 +4,14 @@
  */
 export const errorTable = {
   // --- what a client sent
-  bad_message: { retry: false, meaning: "The message is not valid msgpack or JSON, or exceeds a nesting or size limit." },
-  bad_request: { retry: false, meaning: "A field is missing, misspelt or has the wrong type; `path` names it." },
+  bad_message: {
+    retry: false,
+    meaning: "The message is not valid msgpack or JSON, or exceeds a nesting or size limit.",
+  },
+  bad_request: {
+    retry: false,
+    meaning: "A field is missing, misspelt or has the wrong type; `path` names it.",
+  },
   unknown_op: { retry: false, meaning: "The operation does not exist in this protocol version." },
   unsupported_version: { retry: false, meaning: "The server does not speak the protocol version asked for." },
   unauthorized: { retry: false, meaning: "The bearer token is missing or wrong." },
@@ -15,33 +21,72 @@ export const errorTable = {
   unknown_task: { retry: false, meaning: "The server has no task of that id." },
   unknown_environment: { retry: false, meaning: "The server has no environment of that name." },
   not_reset: { retry: false, meaning: "step, evaluate and observe need a reset first." },
-  episode_over: { retry: false, meaning: "The episode has terminated or was truncated; reset starts a new one." },
+  episode_over: {
+    retry: false,
+    meaning: "The episode has terminated or was truncated; reset starts a new one.",
+  },
   bad_action: { retry: false, meaning: "An action does not match its schema; `path` names the field." },
   capability_denied: { retry: false, meaning: "The task does not allow this action; nothing was done." },
-  step_out_of_order: { retry: false, meaning: "The step number is neither the next one nor a resend of the last." },
+  step_out_of_order: {
+    retry: false,
+    meaning: "The step number is neither the next one nor a resend of the last.",
+  },
   cancelled: { retry: true, meaning: "The request was cancelled before it finished." },
   // --- limits
   too_large: { retry: false, meaning: "The message or file exceeds a stated limit." },
-  too_many_requests: { retry: true, meaning: "The connection has as many requests outstanding as it may have." },
-  too_many_sessions: { retry: true, meaning: "The server or the connection holds as many sessions as it may." },
+  too_many_requests: {
+    retry: true,
+    meaning: "The connection has as many requests outstanding as it may have.",
+  },
+  too_many_sessions: {
+    retry: true,
+    meaning: "The server or the connection holds as many sessions as it may.",
+  },
   slow_consumer: { retry: true, meaning: "The client did not read fast enough; the connection was closed." },
   server_draining: { retry: true, meaning: "The server is shutting down and takes no new sessions." },
-  session_expired: { retry: false, meaning: "The session was idle, detached or alive for too long and was closed." },
-  connection_lost: { retry: true, meaning: "The connection broke before the reply came; only clients report this." },
+  session_expired: {
+    retry: false,
+    meaning: "The session was idle, detached or alive for too long and was closed.",
+  },
+  connection_lost: {
+    retry: true,
+    meaning: "The connection broke before the reply came; only clients report this.",
+  },
   // --- task files and images
-  bad_task: { retry: false, meaning: "A task file breaks the schema or a load-time proof; `path` names the place." },
+  bad_task: {
+    retry: false,
+    meaning: "A task file breaks the schema or a load-time proof; `path` names the place.",
+  },
   asset_mismatch: { retry: false, meaning: "An asset's bytes do not have the sha256 that the task states." },
-  image_missing: { retry: false, meaning: "The guest image has not been built; `shinken image build` builds it." },
+  image_missing: {
+    retry: false,
+    meaning: "The guest image has not been built; `shinken image build` builds it.",
+  },
   image_build_failed: { retry: true, meaning: "Building a guest image failed; nothing half-built was kept." },
-  signature_invalid: { retry: false, meaning: "A release file's signature does not match the project's keys." },
-  hash_mismatch: { retry: true, meaning: "A download does not have the size or sha256 that the signed index states." },
+  signature_invalid: {
+    retry: false,
+    meaning: "A release file's signature does not match the project's keys.",
+  },
+  hash_mismatch: {
+    retry: true,
+    meaning: "A download does not have the size or sha256 that the signed index states.",
+  },
   disk_full: { retry: true, meaning: "The cache folder's disk is full." },
   golden_invalid: { retry: false, meaning: "A golden file is truncated, altered or of another machine ABI." },
-  host_unsupported: { retry: false, meaning: "The host lacks something that is needed; the message says what to do." },
+  host_unsupported: {
+    retry: false,
+    meaning: "The host lacks something that is needed; the message says what to do.",
+  },
   // --- the machine (infrastructure: a status of its own, never a reward)
-  setup_failed: { retry: true, meaning: "A task's setup or readiness probe failed; there is no golden to fork." },
+  setup_failed: {
+    retry: true,
+    meaning: "A task's setup or readiness probe failed; there is no golden to fork.",
+  },
   fork_failed: { retry: true, meaning: "A fork did not acknowledge its uniqueness step; it was killed." },
-  machine_died: { retry: true, meaning: "The machine stopped: kernel panic, power-off, or its agent is gone." },
+  machine_died: {
+    retry: true,
+    meaning: "The machine stopped: kernel panic, power-off, or its agent is gone.",
+  },
   machine_closed: { retry: false, meaning: "The machine was closed; the object can no longer be used." },
   machine_timeout: { retry: true, meaning: "The wall-clock safety net ended the request." },
   agent_protocol: { retry: true, meaning: "The guest agent sent something that breaks its protocol." },

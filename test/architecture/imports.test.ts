@@ -41,7 +41,9 @@ function room(path: string): string {
 }
 
 describe("the rooms of src", () => {
-  const rooms = readdirSync(source).filter((name) => statSync(join(source, name)).isDirectory() && files(join(source, name)).length > 0);
+  const rooms = readdirSync(source).filter(
+    (name) => statSync(join(source, name)).isDirectory() && files(join(source, name)).length > 0,
+  );
 
   it("are all in the table of arrows", () => {
     expect(rooms.filter((name) => !(name in arrows))).toEqual([]);
@@ -69,7 +71,9 @@ describe("the native monitor", () => {
     });
 
   it("knows nothing of N-API", () => {
-    const wrong = sources(join(native, "monitor")).filter((file) => /#include\s*[<"](napi|node_api|js_native_api)/.test(readFileSync(file, "utf8")));
+    const wrong = sources(join(native, "monitor")).filter((file) =>
+      /#include\s*[<"](napi|node_api|js_native_api)/.test(readFileSync(file, "utf8")),
+    );
     expect(wrong.map((file) => relative(root, file))).toEqual([]);
   });
 

@@ -22,11 +22,13 @@ inline bool unlikely(bool condition) {
 template <class T>
 T load_host(u64 address) {
   T value;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a TLB entry holds host minus guest address.
   std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
   return value;
 }
 template <class T>
 void store_host(u64 address, T value) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): as in load_host.
   std::memcpy(reinterpret_cast<void*>(address), &value, sizeof value);
 }
 

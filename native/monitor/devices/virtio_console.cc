@@ -156,7 +156,8 @@ void VirtioConsole::deliver_control() {
 }
 
 void VirtioConsole::reset() {
-  // A driver resets the device before it uses it: what the host has sent to a port that nobody opened yet still waits.
+  // A driver resets the device before it uses it: what the host has sent to a port that nobody opened yet
+  // still waits.
   for (PortState& port : ports_) {
     if (port.open) port.input.clear();
     port.open = false;

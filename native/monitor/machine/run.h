@@ -62,8 +62,9 @@ struct RunRequest {
   /// Called on the thread that runs the machine for every output frame; the payload is valid during the call
   /// only.
   std::function<void(Port, const FrameHeader&, std::span<const u8> payload)> on_frame;
-  /// Called on the thread that runs the machine when bytes entered that `post_input` had queued: before the first
-  /// instruction (inside `begin`), or in mid-run if realtime. Together with `input` it is all that a replay needs.
+  /// Called on the thread that runs the machine when bytes entered that `post_input` had queued: before the
+  /// first instruction (inside `begin`), or in mid-run if realtime. Together with `input` it is all that a
+  /// replay needs.
   std::function<void(const OutsideEvent&)> on_event;
 };
 
