@@ -20,12 +20,12 @@ async function flat(name: string, ...words: number[]): Promise<string> {
   return path;
 }
 
-/** SBI system reset (shutdown) for a reason. */
-const reset = (reason: number) => [
+/** SBI system reset for a reason; type 0 is a shutdown, 1 a cold reboot. */
+const reset = (reason: number, type = 0) => [
   0x535258b7, // lui a7, 0x53525
   0x3548889b, // addiw a7, a7, 0x354
   0x00000813, // li a6, 0
-  0x00000513, // li a0, 0
+  0x00000513 | (type << 20), // li a0, type
   0x00000593 | (reason << 20), // li a1, reason
   0x00000073, // ecall
 ];
@@ -34,6 +34,11 @@ const forever = 0x0000006f; // j .
 describe("machine run", () => {
   it("exits 0 when the program shuts the machine down", async () => {
     expect((await cli(["machine", "run", await flat("shutdown", ...reset(0))])).code).toBe(0);
+  });
+
+  it("exits 0 when the program resets the machine without a reason", async () => {
+    expect((await cli(["machine", "run", await flat("restart", ...reset(0, 1))])).code).toBe(0);
+    expect((await cli(["machine", "run", await flat("restart", ...reset(1, 1))])).code).toBe(1);
   });
 
   it("exits 1 for a system failure", async () => {

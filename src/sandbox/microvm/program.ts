@@ -16,7 +16,7 @@ export interface ProgramOptions {
 }
 
 export interface ProgramOutcome {
-  /** 0: shutdown without a reason; 1: system failure, or it can never go on; 2: the instruction limit. */
+  /** 0: SBI reset without a reason; 1: system failure, or it can never go on; 2: the instruction limit. */
   exitCode: 0 | 1 | 2;
   instructions: number;
   guestMs: number;
@@ -83,6 +83,7 @@ async function readable(path: string, field: string): Promise<void> {
 function exitCodeOf(outcome: RunOutcome): 0 | 1 | 2 {
   switch (outcome.reason) {
     case "shutdown":
+    case "reboot":
       return 0;
     case "instruction_limit":
       return 2;
@@ -96,6 +97,7 @@ function exitCodeOf(outcome: RunOutcome): 0 | 1 | 2 {
 function describe(outcome: RunOutcome): string {
   if (outcome.reason === "instruction_limit") return `stopped after ${outcome.instructions} instructions`;
   if (outcome.reason === "idle") return "the machine waits for something that can never happen";
+  if (outcome.reason === "reboot") return "the machine asked for a restart";
   if (outcome.reason === "failure") return "the machine reset itself with a system failure";
   return "";
 }
@@ -115,7 +117,8 @@ export const runFinishingBoot: FinishingBoot = async (boot) => {
       boot.onConsole(decoder.decode(bytes, { stream: true }));
     },
   );
-  return outcome.exitCode === 0
+  // Init switches the machine off when the script has succeeded; a kernel that panics restarts it.
+  return outcome.reason === "shutdown"
     ? { ok: true, reason: "" }
     : { ok: false, reason: outcome.detail || outcome.reason };
 };
