@@ -1,5 +1,5 @@
 /** Files between the host and a machine. Names that come from the guest are not trusted. */
-import { lstat, mkdir, open, readdir, stat } from "node:fs/promises";
+import { chmod, lstat, mkdir, open, readdir, stat } from "node:fs/promises";
 import { basename, join, posix } from "node:path";
 import { ShinkenError } from "../errors/index.js";
 import type { FileStat, Sandbox } from "../sandbox/sandbox.js";
@@ -8,11 +8,13 @@ import type { FileStat, Sandbox } from "../sandbox/sandbox.js";
 const piece = 16 * 1024 * 1024;
 /** Levels of folders that are followed. */
 const maxDepth = 64;
+/** Symbolic links that lead to what is fetched. */
+const maxLinks = 16;
 const permissionBits = 0o777;
 
 /**
  * Copies a file or folder into the machine. A guest path that is relative begins at the user's home; one that ends in a
- * slash is the folder to put it into.
+ * slash is the folder to put it into, and so is a folder that is there when a file is copied.
  */
 export async function copyIn(
   machine: Sandbox,
@@ -20,8 +22,21 @@ export async function copyIn(
   guest: string,
   user: string | undefined,
 ): Promise<void> {
-  const target = await guestPath(machine, guest.endsWith("/") ? guest + basename(host) : guest, user);
-  await copyEntry(machine, host, target, user, 0);
+  const path = await guestPath(machine, guest, user);
+  const into = guest.endsWith("/") || ((await isFile(host)) && (await isGuestFolder(machine, path)));
+  await copyEntry(machine, host, into ? posix.join(path, basename(host)) : path, user, 0);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isFile() === true;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() === true;
+}
+
+async function isGuestFolder(machine: Sandbox, path: string): Promise<boolean> {
+  return (await machine.statIfExists(path))?.type === "directory";
 }
 
 async function copyEntry(
@@ -68,11 +83,35 @@ async function copyFile(
   }
 }
 
-/** Copies a file or folder out of the machine; a host path that ends in a slash is the folder to put it into. */
-export async function fetchOut(machine: Sandbox, guest: string, host: string): Promise<void> {
-  const source = await guestPath(machine, guest, undefined);
-  const target = host.endsWith("/") ? join(host, safeName(posix.basename(source))) : host;
-  await fetchEntry(machine, await machine.stat(source), source, target, 0);
+/**
+ * Copies a file or folder out of the machine. A host path that ends in a slash is the folder to put it into, which is made if
+ * it is missing; so is a folder that is there when a file is fetched. A relative guest path begins at the user's home.
+ */
+export async function fetchOut(
+  machine: Sandbox,
+  guest: string,
+  host: string,
+  user: string | undefined,
+): Promise<void> {
+  const named = await guestPath(machine, guest, user);
+  const { path: source, info } = await follow(machine, named);
+  const into = host.endsWith("/") || (info.type === "file" && (await isFolder(host)));
+  if (host.endsWith("/")) await mkdir(host, { recursive: true });
+  const target = into ? join(host, safeName(posix.basename(named))) : host;
+  await fetchEntry(machine, info, source, target, 0);
+}
+
+/** What a path leads to: somebody who names a link wants what it stands for. */
+async function follow(machine: Sandbox, named: string): Promise<{ path: string; info: FileStat }> {
+  let path = named;
+  for (let links = 0; links <= maxLinks; links += 1) {
+    const info = await machine.stat(path);
+    if (info.type !== "symlink" || info.target === undefined) return { path, info };
+    path = posix.resolve(posix.dirname(path), info.target);
+  }
+  throw new ShinkenError("bad_request", `${named} leads through more than ${maxLinks} symbolic links`, {
+    path: "fetch",
+  });
 }
 
 async function fetchEntry(
@@ -84,7 +123,7 @@ async function fetchEntry(
 ): Promise<void> {
   if (depth > maxDepth)
     throw new ShinkenError("too_large", `${guest} is nested more than ${maxDepth} levels deep`);
-  if (info.type === "file") return fetchFile(machine, guest, host);
+  if (info.type === "file") return fetchFile(machine, guest, host, info.mode & permissionBits);
   if (info.type !== "directory") {
     process.stderr.write(`shinken: ${guest} is a ${info.type}: not fetched\n`);
     return;
@@ -96,7 +135,7 @@ async function fetchEntry(
   }
 }
 
-async function fetchFile(machine: Sandbox, guest: string, host: string): Promise<void> {
+async function fetchFile(machine: Sandbox, guest: string, host: string, mode: number): Promise<void> {
   const file = await open(host, "w").catch((cause: unknown) => {
     throw new ShinkenError("bad_request", `${host} cannot be written`, { path: "fetch", cause });
   });
@@ -105,11 +144,13 @@ async function fetchFile(machine: Sandbox, guest: string, host: string): Promise
       const bytes = await machine.readFile(guest, { offset, limit: piece });
       await file.write(bytes);
       offset += bytes.length;
-      if (bytes.length < piece) return;
+      if (bytes.length < piece) break;
     }
   } finally {
     await file.close();
   }
+  // The host's user must be able to read what was fetched, whatever the guest thinks of others.
+  await chmod(host, mode | 0o600);
 }
 
 /** One name of a file, whatever the guest says. */

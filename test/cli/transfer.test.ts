@@ -1,4 +1,13 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  stat as hostStat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -22,10 +31,14 @@ const stat = (path: string, type: FileStat["type"]): FileStat => ({
 });
 
 /** A guest whose agent says what the test wants. */
-function guest(entries: FileStat[]): { machine: Sandbox; written: Map<string, Buffer> } {
+function guest(
+  entries: FileStat[],
+  known: Record<string, FileStat> = {},
+): { machine: Sandbox; written: Map<string, Buffer> } {
   const written = new Map<string, Buffer>();
   const machine = {
-    stat: async (path: string) => stat(path, "directory"),
+    stat: async (path: string) => known[path] ?? stat(path, "directory"),
+    statIfExists: async (path: string) => known[path] ?? null,
     list: async () => entries,
     readFile: async () => Buffer.from("from the guest"),
     exec: async () => ({ stdout: Buffer.from("/home/agent") }),
@@ -44,7 +57,7 @@ describe("fetching a folder", () => {
     "refuses a guest that names an entry %j",
     async (path) => {
       const { machine } = guest([stat(path, "file")]);
-      await expect(fetchOut(machine, "/work", join(folder, "out"))).rejects.toMatchObject({
+      await expect(fetchOut(machine, "/work", join(folder, "out"), undefined)).rejects.toMatchObject({
         code: "agent_protocol",
       });
     },
@@ -52,19 +65,60 @@ describe("fetching a folder", () => {
 
   it("writes nothing outside, whatever folder the guest says an entry is in", async () => {
     const { machine } = guest([stat("/../../etc/evil", "file")]);
-    await fetchOut(machine, "/work", join(folder, "out"));
+    await fetchOut(machine, "/work", join(folder, "out"), undefined);
     expect(await readdir(folder)).toEqual(["out"]);
     expect(await readFile(join(folder, "out", "evil"), "utf8")).toBe("from the guest");
   });
 
   it("leaves out what is neither a file nor a folder", async () => {
     const { machine } = guest([stat("/work/link", "symlink"), stat("/work/pipe", "fifo")]);
-    await fetchOut(machine, "/work", join(folder, "out"));
+    await fetchOut(machine, "/work", join(folder, "out"), undefined);
     expect(await readdir(join(folder, "out"))).toEqual([]);
   });
 });
 
+describe("fetching a file", () => {
+  const tool = { ...stat("/work/tool", "file"), mode: 0o100755 };
+
+  it("keeps its permissions", async () => {
+    const { machine } = guest([], { "/work/tool": tool });
+    await fetchOut(machine, "/work/tool", join(folder, "tool"), undefined);
+    expect((await hostStat(join(folder, "tool"))).mode & 0o777).toBe(0o755);
+  });
+
+  it("puts it into a folder that is there, or that a slash asks for", async () => {
+    const { machine } = guest([], { "/work/tool": tool });
+    await fetchOut(machine, "/work/tool", folder, undefined);
+    await fetchOut(machine, "/work/tool", `${join(folder, "new", "one")}/`, undefined);
+    expect(await readFile(join(folder, "tool"), "utf8")).toBe("from the guest");
+    expect(await readFile(join(folder, "new", "one", "tool"), "utf8")).toBe("from the guest");
+  });
+
+  it("follows a link to it, under the link's name, but not in a circle", async () => {
+    const link = (path: string, target: string) => ({ ...stat(path, "symlink"), target });
+    const { machine } = guest([], {
+      "/work/tool": tool,
+      "/latest": link("/latest", "work/tool"),
+      "/a": link("/a", "/b"),
+      "/b": link("/b", "/a"),
+    });
+    await fetchOut(machine, "/latest", `${folder}/`, undefined);
+    expect(await readdir(folder)).toEqual(["latest"]);
+    await expect(fetchOut(machine, "/a", `${folder}/`, undefined)).rejects.toMatchObject({
+      code: "bad_request",
+    });
+  });
+});
+
 describe("copying in", () => {
+  it("puts a file into a folder that is there", async () => {
+    await writeFile(join(folder, "data"), "1");
+    const { machine, written } = guest([], { "/tmp": stat("/tmp", "directory") });
+    await copyIn(machine, join(folder, "data"), "/tmp", undefined);
+    await copyIn(machine, join(folder, "data"), "/tmp/other", undefined);
+    expect([...written.keys()]).toEqual(["/tmp/data", "/tmp/other"]);
+  });
+
   it("takes large files in pieces and leaves links alone", async () => {
     const source = join(folder, "in");
     await mkdir(source);

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { ExecResult, ExecStream, Sandbox } from "../../sandbox/sandbox.js";
 import { runFailed } from "../catalogue.js";
 import { describe, report } from "../failure.js";
-import { integer, pair, seconds } from "../options.js";
+import { integer, memory, pair, seconds } from "../options.js";
 import { copyIn, fetchOut } from "../transfer.js";
 
 interface RunOptions {
@@ -28,7 +28,7 @@ export function define(command: Command): void {
     .argument("<command...>", "program and arguments; for a shell: sh -c '...'")
     .passThroughOptions()
     .option("--image <name>", "image of the machine", "shell")
-    .option("--memory <MiB>", "memory of the machine", integer(64, 65_536))
+    .option("--memory <MiB>", "memory of the machine (default: 512)", memory)
     .option("--seed <n>", "the same seed, the same machine", integer(0))
     .option("--copy <host:guest>", "copy a file or folder in first; repeatable", pairs)
     .option("--fetch <guest:host>", "copy a file or folder out afterwards; repeatable", pairs)
@@ -39,7 +39,7 @@ export function define(command: Command): void {
     .option("-t, --terminal", "give the command a terminal")
     .addHelpText(
       "after",
-      "\nExamples:\n  shinken run -- uname -a\n  shinken run -t bash\n  shinken run --copy data.csv:data.csv --fetch out.json:out.json -- python3 -c '...'\n\nExit codes: the command's own; 128 + n if signal n ended it, 124 after --timeout, 127 if there is no such program, 126 if it cannot be run, 125 if the machine could not be made or used.",
+      "\nExamples:\n  shinken run -- uname -a\n  shinken run -t bash\n  shinken run --copy data.csv:data.csv --fetch out.json:out.json -- python3 -c '...'\n\nExit codes: the command's own; 128 + n if signal n ended it, 124 after --timeout, 127 if there is no such program, 126 if it cannot be run, 125 if the machine could not be made or used, or a file not be fetched though the command succeeded.",
     )
     .action(async (words: string[], options: RunOptions) => {
       try {
@@ -77,11 +77,26 @@ async function run(argv: readonly string[], options: RunOptions): Promise<number
     );
     for (const [host, guest] of options.copy ?? []) await copyIn(machine, host, guest, options.user);
     const result = await execute(machine, argv, options);
-    for (const [guest, host] of options.fetch ?? []) await fetchOut(machine, guest, host);
-    return exitCodeOf(result);
+    const fetched = await fetchAll(machine, options);
+    // A command that failed has often not made what was to be fetched; its own code says more.
+    return exitCodeOf(result) || (fetched ? 0 : runFailed);
   } finally {
     await provider.close();
   }
+}
+
+/** Fetches what can be fetched and names the rest; true if that was all. */
+async function fetchAll(machine: Sandbox, options: RunOptions): Promise<boolean> {
+  let all = true;
+  for (const [guest, host] of options.fetch ?? []) {
+    try {
+      await fetchOut(machine, guest, host, options.user);
+    } catch (error) {
+      report(error, false);
+      all = false;
+    }
+  }
+  return all;
 }
 
 async function execute(machine: Sandbox, argv: readonly string[], options: RunOptions): Promise<ExecResult> {
