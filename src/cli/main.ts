@@ -4,7 +4,10 @@ import { catalogue, type Entry, find, groups, usageOf } from "./catalogue.js";
 import { report } from "./failure.js";
 import { version } from "./version.js";
 
-async function main(words: readonly string[]): Promise<void> {
+async function main(given: readonly string[]): Promise<void> {
+  // Commander's own `help COMMAND` would know only the names of commands, since their code is not loaded.
+  const words =
+    given[0] === "help" && find(given.slice(1)) !== undefined ? [...given.slice(1), "--help"] : given;
   const entry = find(words);
   const program = new Command("shinken")
     .description(

@@ -23,12 +23,22 @@ export function seconds(text: string): number {
   return value;
 }
 
+/** A share of something, above 0. */
+export function share(text: string): number {
+  const value = Number(text);
+  if (!/^\d*\.?\d+$/.test(text) || value <= 0) throw new InvalidArgumentError("must be a number above 0.");
+  return value;
+}
+
+/** MiB of guest memory: what the machine's address map has room for. */
+export const memory = integer(64, 4096);
+
 /** Collects a repeatable option. */
 export function repeated(text: string, before: string[] | undefined): string[] {
   return [...(before ?? []), text];
 }
 
-/** `LEFT:RIGHT`; the last colon divides, unless `first` is asked for. */
+/** `LEFT:RIGHT`; the first colon divides. */
 export function pair(text: string): [string, string] {
   const at = text.indexOf(":");
   if (at <= 0 || at === text.length - 1) throw new InvalidArgumentError("must be FROM:TO.");

@@ -22,6 +22,11 @@ describe("help", () => {
     },
   );
 
+  it("is the same by `help` and by `--help`", async () => {
+    const [one, other] = [await cli(["help", "bench", "wire"]), await cli(["bench", "wire", "--help"])];
+    expect(one).toEqual(other);
+  });
+
   it("of the whole lists every command", async () => {
     const { code, stdout } = await cli(["--help"]);
     expect(code).toBe(0);
@@ -41,6 +46,9 @@ describe("a command line that is wrong", () => {
     [["run", "--copy", "nothing", "true"], 125, "must be FROM:TO"],
     [["machine", "run"], 64, "missing required argument"],
     [["machine", "run", "/no/such/file"], 3, "cannot be read"],
+    [["machine", "run", "--memory", "8192", "x"], 64, "must be a whole number from 64 to 4096"],
+    [["run", "--memory", "8192", "true"], 125, "must be a whole number from 64 to 4096"],
+    [["bench", "fork", "--effort", "much"], 2, "must be a number above 0"],
     [["eval", "/no/such/folder"], 2, "no such file or folder"],
     [["task", "check", "/no/such/folder"], 2, "no such file or folder"],
     [["serve", "--tasks", "/no/such/folder"], 2, "no such file or folder"],

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import { loadBenchmark } from "../benchmark.js";
+import { share } from "../options.js";
 import { closeGrader, evaluateTen, prepareTen } from "../ten-checks.js";
 
 export interface Spread {
@@ -31,7 +32,7 @@ interface ForkModule {
 export function define(command: Command): void {
   command
     .option("--image <name>", "image of the machine", "shell")
-    .option("--effort <x>", "share of the default number of samples", Number, 1)
+    .option("--effort <x>", "share of the default number of samples", share, 1)
     .option("--json", "print one JSON object")
     .addHelpText("after", "\nExample:\n  shinken bench fork --json")
     .action(benchFork);

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { loadBenchmark } from "../benchmark.js";
+import { share } from "../options.js";
 import type { Spread } from "./bench-fork.js";
 
 type Median = Pick<Spread, "p50">;
@@ -15,7 +16,7 @@ interface GuestModule {
 export function define(command: Command): void {
   command
     .option("--image <name>", "image of the machine", "shell")
-    .option("--effort <x>", "share of the default number of samples", Number, 1)
+    .option("--effort <x>", "share of the default number of samples", share, 1)
     .option("--json", "print one JSON object")
     .addHelpText("after", "\nExample:\n  shinken bench guest --json")
     .action(benchGuest);

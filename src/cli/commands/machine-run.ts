@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { runProgram } from "../../sandbox/microvm/program.js";
 import { exitCodes } from "../exit-codes.js";
 import { report } from "../failure.js";
-import { integer } from "../options.js";
+import { integer, memory } from "../options.js";
 
 interface MachineOptions {
   initrd?: string;
@@ -19,7 +19,7 @@ export function define(command: Command): void {
     )
     .option("--initrd <file>", "initial root of a Linux Image")
     .option("--append <arguments>", "boot arguments")
-    .option("--memory <MiB>", "memory of the machine", integer(1, 65_536))
+    .option("--memory <MiB>", "memory of the machine (default: 512)", memory)
     .option("--max-instructions <n>", "stop after so many instructions", integer(1))
     .addHelpText(
       "after",

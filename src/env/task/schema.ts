@@ -99,7 +99,7 @@ export const taskSchema = z.strictObject({
   version: z.string().regex(/^\d+\.\d+\.\d+$/, 'must be a version like "1.0.0"'),
   instruction: z.string().min(1).max(65_536),
   image: z.string().min(1).default("shell"),
-  memory_mib: z.int().min(64).max(65_536).default(512),
+  memory_mib: z.int().min(64).max(4_096).default(512),
   tags: z.array(z.string().min(1)).default([]),
   params: paramSpecs.default({}),
   services: z.never({ error: "further machines are not yet supported" }).optional(),
