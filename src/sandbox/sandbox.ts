@@ -177,6 +177,11 @@ export interface Sandbox {
   /** Digest of registers, devices and memory; equal digests mean bit-identical machines. */
   digest(): Promise<string>;
   stats(): SandboxStats;
+  /**
+   * Makes the request that runs now reject with `cancelled`; what it runs in the guest is killed before the next request, and the
+   * machine stays of use. Nothing happens if none runs.
+   */
+  cancel(): void;
   /** Idempotent; frees everything the machine owns. */
   close(): Promise<void>;
 }

@@ -104,6 +104,23 @@ describe.skipIf(unavailable !== null)("a session on a real machine", () => {
     expect(provider().openMachines()).toBe(0);
   });
 
+  it("that is cancelled kills a command that would never end, and is graded and stepped on", async () => {
+    const factory = new TaskEnvironmentFactory({ provider: provider(), tasks: [makeTask(document)] });
+    const session = await factory.create("two-files");
+    await session.reset({ seed: 1, params: { times: 1 } });
+    const running = session.step([sh("echo 1 > one; while :; do :; done")]);
+    const rejected = expect(running).rejects.toMatchObject({ code: "cancelled" });
+    setTimeout(() => session.cancel(), 300);
+    await rejected;
+    const verdict = await session.evaluate();
+    expect(verdict).toMatchObject({ status: "graded", score: 0.75 });
+    const branch = await session.fork();
+    for (const one of [session, branch])
+      expect((await one.step([sh("cat one; pgrep -c -x sh")])).observation.results[0]?.text).toBe("1\n1");
+    for (const one of [branch, session]) await one.close();
+    factory.close();
+  });
+
   it("draws other random numbers from another seed, and gives each branch its own", async () => {
     const factory = new TaskEnvironmentFactory({ provider: provider(), tasks: [makeTask(document)] });
     const session = await factory.create("two-files");

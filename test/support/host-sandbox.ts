@@ -8,6 +8,7 @@
  * - guest time: counted, not measured: one millisecond a call, the time limit where a command ran into it;
  * - instructions: 1,000 a call, so that they are equal for equal inputs;
  * - the digest: of the files alone;
+ * - a cancel: kills the command that runs;
  * - death: `kill()` makes every later call fail as a dead machine does.
  *
  * It needs `unshare` with user namespaces; `hostSandboxAvailable()` says whether the host has them.
@@ -64,6 +65,8 @@ export class HostSandbox implements Sandbox {
   #dead: ShinkenError | null = null;
   #calls = 0;
   #extraMs = 0;
+  /** Ends the command that runs. */
+  #stop: (() => void) | null = null;
   readonly #root: string;
   readonly #provider: HostProvider;
   readonly #holder: ChildProcess;
@@ -173,6 +176,11 @@ ${fs.readFileSync("/etc/passwd", "utf8")}`,
     child.stdin.on("error", () => undefined);
     child.stdin.end(request.stdin ?? "");
     let timedOut = false;
+    let cancelled = false;
+    this.#stop = () => {
+      cancelled = true;
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    };
     const limit = request.timeoutMs ?? 600_000;
     const timer = setTimeout(
       () => {
@@ -186,8 +194,10 @@ ${fs.readFileSync("/etc/passwd", "utf8")}`,
       child.once("exit", (code, killed) => setTimeout(() => resolve([code, killed]), 20));
     });
     clearTimeout(timer);
+    this.#stop = null;
     child.stdout.destroy();
     child.stderr.destroy();
+    if (cancelled) throw new ShinkenError("cancelled", "the command was cancelled");
     if (timedOut) this.#extraMs += limit;
     if (exitCode === 127 && /env: .*No such file/.test(Buffer.concat(streams.stderr.kept).toString())) {
       throw new ShinkenError("guest_error", `exec ${request.argv[0]}: ENOENT`);
@@ -326,6 +336,10 @@ ${fs.readFileSync("/etc/passwd", "utf8")}`,
       privateBytes: 0,
       memoryBytes: 512 * 1024 * 1024,
     };
+  }
+
+  cancel(): void {
+    this.#stop?.();
   }
 
   async close(): Promise<void> {

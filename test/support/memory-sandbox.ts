@@ -213,6 +213,10 @@ export class MemorySandbox implements Sandbox {
     return child;
   }
 
+  cancel(): void {
+    throw new Error("the memory sandbox cancels nothing");
+  }
+
   close(): Promise<void> {
     if (!this.gone && this.id !== "m0") this.counters.open--;
     this.gone = true;

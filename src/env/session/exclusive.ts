@@ -8,8 +8,8 @@ export interface Cancellation {
 }
 
 /**
- * One piece of work at a time, and a way to leave it. A cancelled request is answered at once; what the machine is
- * in the middle of is let run to its end, and the next piece of work waits for that.
+ * One piece of work at a time, and a way to leave it. A cancelled request is answered at once; the next piece of work
+ * waits for the end of what it was in the middle of.
  */
 export class Exclusive {
   #running: { stop: () => void } | null = null;

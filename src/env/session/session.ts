@@ -21,6 +21,9 @@ import { checkSeed, derivedSeed, forkSeed, randomSeed } from "./seeds.js";
 /** Forks tried at a reset before it fails: a fork that does not acknowledge is killed and replaced. */
 const forkAttempts = 3;
 
+/** Guest milliseconds in which a cancelled command dies. */
+const restMs = 10;
+
 /** Where the randomness of the next episode comes from. */
 interface SeedState {
   run: number;
@@ -92,7 +95,10 @@ export class Session implements Environment {
         return await withinWall(
           seconds,
           "the agent's steps",
-          () => this.#act(episode, parsed, cancellation),
+          () =>
+            this.#act(episode, parsed, cancellation).catch((error: unknown) =>
+              this.#rest(episode, cancellation, error),
+            ),
           () => {
             void episode.machine.close();
           },
@@ -147,8 +153,10 @@ export class Session implements Environment {
     });
   }
 
+  /** The request is answered at once; what the machine is in the middle of is stopped, so that the next one need not wait. */
   cancel(): void {
     this.#exclusive.cancel();
+    this.#episode?.machine.cancel();
   }
 
   /**
@@ -227,6 +235,13 @@ export class Session implements Environment {
       truncated: episode.truncatedBy !== null,
       info,
     };
+  }
+
+  /** After a cancel: the machine's next request kills what was running, so that no branch takes it along. */
+  async #rest(episode: Episode, cancellation: Cancellation, error: unknown): Promise<never> {
+    if (cancellation.requested && this.#closing === null)
+      await episode.machine.wait(restMs).catch(() => undefined);
+    throw error;
   }
 
   #resetInfo(episode: Episode, machine: Sandbox): Info {
