@@ -4,6 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import { compileFunction } from "node:vm";
 import type { BindParams, Database, SqlJsStatic, Statement } from "sql.js";
 import { type Cell, ContentFault } from "../../value.js";
 import { rollBack } from "./journal.js";
@@ -45,20 +47,40 @@ interface Wasm {
   instantiate(module: object, imports: object): Promise<object>;
 }
 const wasm = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly;
-let compiled: Promise<object> | undefined;
-
 type Instantiate = (imports: object, done: (instance: object) => void) => object;
 type Initialise = (options: { instantiateWasm: Instantiate }) => Promise<SqlJsStatic>;
 
+/** What all engines of a thread share: code, and nothing that a database could touch. */
+interface Engine {
+  module: object;
+  /** Evaluates the package's module anew: it keeps one engine for each time it is evaluated. */
+  evaluate(): Initialise;
+}
+let shared: Promise<Engine> | undefined;
+
+async function compileEngine(): Promise<Engine> {
+  const path = require.resolve("sql.js");
+  // Compiled once: parsing the package costs more than all the rest of an engine.
+  const body = compileFunction(
+    readFileSync(path, "utf8"),
+    ["exports", "require", "module", "__filename", "__dirname"],
+    { filename: path },
+  ) as (...words: unknown[]) => void;
+  return {
+    module: await wasm.compile(readFileSync(path.replace(/\.js$/, ".wasm"))),
+    evaluate: () => {
+      const module = { exports: {} };
+      body(module.exports, require, module, path, dirname(path));
+      return module.exports as Initialise;
+    },
+  };
+}
+
 /** An engine that no other database has touched; only the compiled code is shared. */
 async function freshEngine(): Promise<SqlJsStatic> {
-  const path = require.resolve("sql.js");
-  compiled ??= wasm.compile(readFileSync(path.replace(/\.js$/, ".wasm")));
-  const module = await compiled;
-  // The package keeps one engine for each time its module is loaded.
-  Reflect.deleteProperty(require.cache, path);
-  const initialise = require(path) as Initialise;
-  return initialise({
+  shared ??= compileEngine();
+  const { module, evaluate } = await shared;
+  return evaluate()({
     instantiateWasm: (imports, done) => {
       void wasm.instantiate(module, imports).then(done);
       return {};
