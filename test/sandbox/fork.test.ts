@@ -175,6 +175,21 @@ describe.skipIf(unavailable !== null)("forks of a real machine", () => {
       }
       await machine.close();
     });
+    it("answer questions that are asked at once as if they were asked one by one", async () => {
+      const machine = await golden.fork();
+      const names = Array.from({ length: 40 }, (_, index) => `/tmp/many-${index}`);
+      await run(machine, "for i in $(seq 0 39); do echo $i > /tmp/many-$i; done; seq 20000 > /tmp/large");
+      const fork = await machine.fork("grade");
+      const early = names.map((name) => fork.readFile(name).then(text));
+      const large = fork.readFile("/tmp/large");
+      const written = fork.writeFile("/tmp/many-0", "changed", { user: "root" });
+      const late = fork.readFile("/tmp/many-0").then(text);
+      expect(await Promise.all(early)).toEqual(names.map((_, index) => String(index)));
+      expect(text(await large).split("\n")).toHaveLength(20_000);
+      await written;
+      expect(await late).toBe("changed");
+      await closeAll([machine, fork]);
+    });
     it("run nothing that the machine left behind, and programs of the image only", async () => {
       const machine = await golden.fork();
       await run(machine, "nohup sh -c 'while :; do date +%N > /tmp/tick; done' > /dev/null 2>&1 &");

@@ -38,6 +38,11 @@ export interface AgentClientOptions {
   port?: AgentPort | undefined;
   /** For a fork: its parent's `nextStream`. */
   firstStream?: number | undefined;
+  /**
+   * Requests that only look (`stat`, `readFile`, `processes`) are served in one run of the machine when they wait together. For
+   * machines in which nothing changes: an answer may be a moment later than its place in the order.
+   */
+  gathers?: boolean | undefined;
   /** Limits of every request that does not bring its own. */
   limits?: ExchangeOptions | undefined;
 }
@@ -56,13 +61,15 @@ const defaultListed = 10_000;
 /** A warm request's paths, in bytes, with room for its other fields. */
 const warmBytes = 60_000;
 const processCredit = 64 << 20;
+/** What 4,096 processes, more than the workload may have, take in records of 4 KiB. */
+const processBytes = 16 << 20;
 
 export class AgentClient {
   readonly #link: AgentLink;
   readonly #limits: ExchangeOptions;
 
   constructor(transport: AgentTransport, options: AgentClientOptions = {}) {
-    this.#link = new AgentLink(transport, options.port ?? 0, options.firstStream);
+    this.#link = new AgentLink(transport, options.port ?? 0, options.firstStream, options.gathers);
     this.#limits = options.limits ?? {};
   }
 
@@ -147,6 +154,7 @@ export class AgentClient {
     const found: ProcessInfo[] = [];
     await request(this.#link, Op.processes, "processes", {}, listReply, {
       ...limits,
+      looks: processBytes,
       credit: processCredit,
       onData: (channel, bytes) => {
         if (channel !== Channel.records) throw protocolError(`records on channel ${channel}`);

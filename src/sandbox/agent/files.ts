@@ -21,6 +21,8 @@ import { request } from "./request.js";
 export const maxFileBytes = 256 << 20;
 /** Bytes of one request: what waits in the monitor at a time is bounded both ways. */
 const readStep = 32 << 20;
+/** The first piece of a file where requests are gathered: most files end in it. */
+const gatheredStep = 64 << 10;
 const writeStep = 8 << 20;
 /** A hash reads the file in pieces of this size. */
 const hashStep = 8 << 20;
@@ -39,6 +41,7 @@ async function readRange(
   const reply = await request(link, Op.read, `read ${path}`, { path, ...range }, readReply, {
     ...limits,
     credit: range.limit,
+    looks: range.limit <= gatheredStep ? range.limit : undefined,
     onData: (channel, bytes) => {
       if (channel !== Channel.file) throw protocolError(`file data on channel ${channel}`);
       got += bytes.length;
@@ -67,7 +70,7 @@ export async function readFile(
   let got = 0;
   let size = 0;
   for (let asked = -1, came = -1; asked === came && got < limit; ) {
-    asked = Math.min(limit - got, readStep);
+    asked = Math.min(limit - got, link.gathers && got === 0 ? gatheredStep : readStep);
     const range = { offset: offset + got, limit: asked, user: options.user };
     const piece = await readRange(link, path, range, limits);
     parts.push(piece.bytes);
@@ -125,7 +128,10 @@ export async function stat(
   limits: ExchangeOptions,
   follow?: boolean,
 ): Promise<FileStat> {
-  return fileStat(path, await request(link, Op.stat, `stat ${path}`, { path, follow }, fileRecord, limits));
+  return fileStat(
+    path,
+    await request(link, Op.stat, `stat ${path}`, { path, follow }, fileRecord, { ...limits, looks: 0 }),
+  );
 }
 
 /** As `stat`, but null where nothing is. */

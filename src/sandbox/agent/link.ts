@@ -18,6 +18,22 @@ export interface StreamHandler {
 
 export interface ExchangeOptions extends ExchangeLimits {
   realtime?: boolean | undefined;
+  /**
+   * The request only looks, and this is the most that the agent sends for it, in bytes: it may share an exchange with its
+   * neighbours on a link that gathers.
+   */
+  looks?: number | undefined;
+}
+
+/** Exchanges that become one: half of the agent's streams, and half of what the monitor keeps of one run's output. */
+const gathered = { requests: 32, bytes: 32 << 20 };
+
+interface Waiting {
+  stream: number;
+  input: () => Uint8Array[];
+  options: ExchangeOptions;
+  resolve: () => void;
+  reject: (error: unknown) => void;
 }
 
 /** Payload of a request or control frame; keys whose value is undefined are left out. */
@@ -27,18 +43,25 @@ export function payloadOf(value: unknown): Uint8Array {
 
 export class AgentLink {
   readonly port: AgentPort;
+  /** Whether requests that only look are served together. */
+  readonly gathers: boolean;
   readonly #transport: AgentTransport;
   readonly #streams = new Map<number, StreamHandler>();
   /** Streams whose requests were given up and that the agent may still work on. */
   readonly #abandoned = new Set<number>();
+  readonly #waiting: Waiting[] = [];
+  #serving = false;
   #next: number;
-  #turn: Promise<unknown> = Promise.resolve();
   #fault: ShinkenError | null = null;
   #died: string | null = null;
 
-  /** `firstStream`: a fork goes on after its parent's numbers, whose streams its agent may still hold. */
-  constructor(transport: AgentTransport, port: AgentPort, firstStream = 1) {
+  /**
+   * `firstStream`: a fork goes on after its parent's numbers, whose streams its agent may still hold. `gathers`: requests that
+   * only look are served together when they wait together.
+   */
+  constructor(transport: AgentTransport, port: AgentPort, firstStream = 1, gathers = false) {
     this.#transport = transport;
+    this.gathers = gathers;
     this.port = port;
     this.#next = firstStream;
   }
@@ -64,29 +87,78 @@ export class AgentLink {
    * ShinkenError; the stream is given up then, and cancelled before the next exchange.
    */
   exchange(stream: number, input: () => Uint8Array[], options: ExchangeOptions = {}): Promise<void> {
-    const result = this.#turn.then(() => this.#exchange(stream, input, options));
-    this.#turn = result.catch(() => undefined);
-    return result;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ stream, input, options, resolve, reject });
+      if (this.#serving) return;
+      this.#serving = true;
+      void Promise.resolve().then(() => this.#serve());
+    });
   }
 
-  async #exchange(stream: number, input: () => Uint8Array[], options: ExchangeOptions): Promise<void> {
+  async #serve(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // Callers ask in the microtasks that their last answers start; a tick later all of them have asked.
+      if (this.gathers && this.#waiting[0]?.options.looks !== undefined)
+        await new Promise<void>((resolve) => process.nextTick(resolve));
+      const group = this.#takeGroup();
+      try {
+        await this.#exchange(group);
+        for (const { resolve } of group) resolve();
+      } catch (error) {
+        for (const { stream, resolve, reject } of group) {
+          const answered = !this.#streams.has(stream) && !this.#abandoned.has(stream);
+          if (this.#fault === null && answered) resolve();
+          else reject(error);
+        }
+      }
+    }
+    this.#serving = false;
+  }
+
+  #takeGroup(): Waiting[] {
+    const group = this.#waiting.splice(0, 1);
+    if (!this.gathers) return group;
+    let bytes = group[0]?.options.looks;
+    while (bytes !== undefined && group.length < gathered.requests) {
+      const looks = this.#waiting[0]?.options.looks;
+      if (looks === undefined || bytes + looks > gathered.bytes) break;
+      bytes += looks;
+      group.push(...this.#waiting.splice(0, 1));
+    }
+    return group;
+  }
+
+  async #exchange(group: readonly Waiting[]): Promise<void> {
     this.#checkFault();
-    if (!this.#streams.has(stream)) return;
+    const known = group.filter(({ stream }) => this.#streams.has(stream));
+    const last = known.at(-1);
+    if (last === undefined) return;
     const frames: Uint8Array[] = [];
     for (const old of this.#abandoned)
       frames.push(encodeFrame({ kind: Kind.control, stream: old, op: Control.cancel }));
     this.#abandoned.clear();
-    frames.push(...input());
+    for (const { input } of known) frames.push(...input());
     try {
-      const { reason } = await this.#transport.exchange(
-        { ...options, port: this.port, input: joined(frames), stream },
-        (bytes) => this.#take(bytes),
-      );
-      this.#checkFault();
-      if (this.#streams.has(stream)) throw stopped(reason, this.#died);
+      await this.#await(last, joined(frames));
+      // Mostly the others' replies came before the last one's, or while the machine parked.
+      for (const one of known) {
+        if (this.#streams.has(one.stream)) await this.#await(one, new Uint8Array(0));
+      }
     } finally {
-      if (this.#streams.delete(stream)) this.#abandoned.add(stream);
+      for (const { stream } of known) {
+        if (this.#streams.delete(stream)) this.#abandoned.add(stream);
+      }
     }
+  }
+
+  async #await({ stream, options }: Waiting, input: Uint8Array): Promise<void> {
+    const { looks: _, ...limits } = options;
+    const { reason } = await this.#transport.exchange(
+      { ...limits, port: this.port, input, stream },
+      (bytes) => this.#take(bytes),
+    );
+    this.#checkFault();
+    if (this.#streams.has(stream)) throw stopped(reason, this.#died);
   }
 
   /** Sends frames while an exchange runs. */

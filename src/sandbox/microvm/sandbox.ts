@@ -49,7 +49,7 @@ export class MicrovmSandbox implements Sandbox {
   readyMs: number | null = null;
   readonly #turns = new Turns();
   readonly #port: AgentPort;
-  #workloadFrozen = false;
+  #frozen: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(parts: MachineParts) {
@@ -59,7 +59,11 @@ export class MicrovmSandbox implements Sandbox {
     this.descent = parts.descent;
     this.transport = new MachineTransport(parts.native, parts.family.household.limits);
     this.#port = parts.descent.kind === "grade" ? 1 : 0;
-    this.agent = new AgentClient(this.transport, { port: this.#port, firstStream: parts.firstStream });
+    this.agent = new AgentClient(this.transport, {
+      port: this.#port,
+      firstStream: parts.firstStream,
+      gathers: parts.descent.kind === "grade",
+    });
     this.family.household.add(this);
   }
 
@@ -67,20 +71,37 @@ export class MicrovmSandbox implements Sandbox {
     return this.#closing !== null;
   }
 
-  /**
-   * Runs `work` in its turn. In a grade fork the workload is frozen first: nothing that the agent left behind runs
-   * while checks look.
-   */
+  /** Runs `work` in its turn. */
   #turn<T>(work: () => Promise<T>): Promise<T> {
     this.#checkOpen();
-    return this.#turns.take(async () => {
+    return this.#turns.take(() => this.#prepared(work));
+  }
+
+  /**
+   * Runs what only looks. In a grade fork, where nothing changes meanwhile, neighbours share a turn, and so the machine
+   * runs once for all of them. Elsewhere that would make what a machine does depend on when its caller asks.
+   */
+  #look<T>(work: () => Promise<T>): Promise<T> {
+    return this.#settled(() => {
+      if (this.descent.kind !== "grade") return this.#turn(work);
       this.#checkOpen();
-      if (this.descent.kind === "grade" && !this.#workloadFrozen) {
-        await this.#guarded(() => this.agent.freeze(true));
-        this.#workloadFrozen = true;
-      }
-      return this.#guarded(work);
+      return this.#turns.share(() => this.#prepared(work));
     });
+  }
+
+  /** In a grade fork the workload is frozen first: nothing that the agent left behind runs while checks look. */
+  async #prepared<T>(work: () => Promise<T>): Promise<T> {
+    this.#checkOpen();
+    if (this.descent.kind === "grade") await this.#freezeWorkload();
+    return this.#guarded(work);
+  }
+
+  #freezeWorkload(): Promise<void> {
+    this.#frozen ??= this.#guarded(() => this.agent.freeze(true)).catch((error: unknown) => {
+      this.#frozen = null;
+      throw error;
+    });
+    return this.#frozen;
   }
 
   /** Work that touches the machine but asks nothing of its agent. */
@@ -124,7 +145,7 @@ export class MicrovmSandbox implements Sandbox {
   }
 
   readFile(path: string, options: ReadOptions = {}): Promise<Uint8Array> {
-    return this.#later(() => this.agent.readFile(path, options));
+    return this.#look(() => this.agent.readFile(path, options));
   }
 
   writeFile(path: string, data: Uint8Array | string, options: WriteOptions = {}): Promise<void> {
@@ -132,23 +153,23 @@ export class MicrovmSandbox implements Sandbox {
   }
 
   stat(path: string): Promise<FileStat> {
-    return this.#later(() => this.agent.stat(path));
+    return this.#look(() => this.agent.stat(path));
   }
 
   statIfExists(path: string): Promise<FileStat | null> {
-    return this.#later(() => this.agent.statIfExists(path));
+    return this.#look(() => this.agent.statIfExists(path));
   }
 
   list(path: string, limit?: number): Promise<FileStat[]> {
-    return this.#later(() => this.agent.list(path, limit));
+    return this.#look(() => this.agent.list(path, limit));
   }
 
   hash(path: string): Promise<string> {
-    return this.#later(() => this.agent.hash(path));
+    return this.#look(() => this.agent.hash(path));
   }
 
   processes(): Promise<ProcessInfo[]> {
-    return this.#later(() => this.agent.processes());
+    return this.#look(() => this.agent.processes());
   }
 
   wait(ms: number): Promise<void> {

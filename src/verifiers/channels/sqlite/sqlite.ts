@@ -1,20 +1,22 @@
 /** Databases of the machine: copied out of the grading fork with their log, queried on the host. */
 import { sqliteInPool } from "../../pool.js";
 import { type Answer, type Cell, ContentFault } from "../../value.js";
+import type { MachineView } from "../../view.js";
 import type { ReadChannel } from "../channel.js";
 import type { SqliteQuery } from "../schema.js";
 import { DATABASE_LIMIT, type SqliteResult } from "./query.js";
 
+type File = Uint8Array | null;
+
 export const readSqlite: ReadChannel<SqliteQuery> = async (query, context) => {
   const view = await context.view();
+  // Mostly the path is no link: then these are the reads below, which the view makes once.
+  const ahead = filesOf(view, query.path);
+  ahead.catch(() => undefined);
   const found = await view.resolve(query.path);
   if (found === null) return { absent: `there is nothing at ${query.path}` };
   // SQLite names its side files after the path that links lead to.
-  const [database, log, journal] = await Promise.all([
-    view.read(found.path, DATABASE_LIMIT),
-    view.read(`${found.path}-wal`, DATABASE_LIMIT),
-    view.read(`${found.path}-journal`, DATABASE_LIMIT),
-  ]);
+  const [database, log, journal] = await (found.path === query.path ? ahead : filesOf(view, found.path));
   if (database === null) return { absent: `there is nothing at ${query.path}` };
   const result = await sqliteInPool(
     { database, log, journal, sql: query.sql, bind: query.bind },
@@ -22,6 +24,11 @@ export const readSqlite: ReadChannel<SqliteQuery> = async (query, context) => {
   );
   return shape(result, query.kind);
 };
+
+function filesOf(view: MachineView, path: string): Promise<[File, File, File]> {
+  const read = (suffix: string): Promise<File> => view.read(`${path}${suffix}`, DATABASE_LIMIT);
+  return Promise.all([read(""), read("-wal"), read("-journal")]);
+}
 
 function shape(result: SqliteResult, kind: SqliteQuery["kind"]): Answer {
   if (kind === "table") return { type: "table", ...result };
