@@ -118,6 +118,20 @@ TEST_CASE("programs that lie about themselves are refused") {
   CHECK(refusal(std::vector<u8>(63 << 20)) == ErrorKind::kBadProgram);
 }
 
+TEST_CASE("a segment outside RAM is named with its address and with what to do") {
+  std::vector<u8> file = elf();
+  put<u64>(file, 88, 0x10158);
+  SoftMemory memory = ram();
+  std::string message;
+  try {
+    load_program(memory, file);
+  } catch (const MonitorError& error) {
+    message = error.what();
+  }
+  CHECK(message.find("0x10158") != std::string::npos);
+  CHECK(message.find("--build-id=none") != std::string::npos);
+}
+
 TEST_CASE("initial root and device tree lie at the end of RAM, and the tree says where") {
   SoftMemory memory = ram();
   DeviceTreeInput input;

@@ -1,6 +1,8 @@
 #include "monitor/machine/loader.h"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 
 #include "monitor/base/bytes.h"
@@ -24,6 +26,15 @@ constexpr u16 kMaxProgramHeaders = 64;
 
 [[noreturn]] void bad(const std::string& why) {
   throw MonitorError(ErrorKind::kBadProgram, why);
+}
+
+[[noreturn]] void bad_segment(u64 address, const GuestMemory& memory) {
+  char text[160];
+  (void)std::snprintf(text, sizeof text,
+                      "the segment at 0x%" PRIx64 " lies outside RAM, which is 0x%" PRIx64 " to 0x%" PRIx64
+                      "; link the program there (and drop notes: -Wl,--build-id=none)",
+                      address, kRamBase, kRamBase + memory.size());
+  bad(text);
 }
 
 void put(GuestMemory& memory, u64 address, std::span<const u8> bytes) {
@@ -65,7 +76,7 @@ Loaded load_elf(GuestMemory& memory, std::span<const u8> file) {
     if (in_memory == 0) continue;
     if (in_file > in_memory || from > file.size() || in_file > file.size() - from)
       bad("a segment beyond the file");
-    if (!memory.contains(address, in_memory)) bad("a segment outside RAM");
+    if (!memory.contains(address, in_memory)) bad_segment(address, memory);
     put(memory, address, file.subspan(from, in_file));  // RAM is zero, so the rest of the segment is
     end = std::max(end, address + in_memory);
   }
