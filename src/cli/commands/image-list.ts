@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { imageNames, listImages } from "../../images/index.js";
+import { imageNames, listImages } from "../../images/cache/images.js";
 
 export function define(command: Command): void {
   command

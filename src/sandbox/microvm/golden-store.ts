@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
-import { cacheLayout } from "../../images/index.js";
+import { cacheLayout } from "../../images/cache/folder.js";
 import { type Addon, loadAddon, type NativeDisk, type NativeGolden } from "./addon.js";
 
 /** Everything a golden depends on. Two goldens with equal keys are bit-identical. */

@@ -1,7 +1,10 @@
 /** The `microvm` provider: machines on the software hart, from images in the cache folder. */
 import { createHash, randomBytes } from "node:crypto";
 import { ShinkenError } from "../../errors/index.js";
-import { cacheLayout, type ImageInfo, openImage } from "../../images/index.js";
+// Not by the room's index: that loads what builds images, which no fork needs.
+import { cacheLayout } from "../../images/cache/folder.js";
+import { openImage } from "../../images/cache/images.js";
+import type { ImageInfo } from "../../images/types.js";
 import type { Golden, GoldenKey, Sandbox, SandboxProvider } from "../sandbox.js";
 import { type NativeMachine, loadAddon } from "./addon.js";
 import { bootImage, disksOf, settle } from "./boot.js";
