@@ -41,6 +41,8 @@ function threads(): Piscina {
       maxThreads: MAX_THREADS,
       maxQueue: MAX_QUEUE,
       idleTimeout: IDLE_MS,
+      // The default blocks an idle thread's event loop, and with it the engine that is made ahead of the next query.
+      atomics: "disabled",
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     });
     made++;
