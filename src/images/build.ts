@@ -23,7 +23,7 @@ import {
   publish,
   withWorkFolder,
 } from "./cache/folder.js";
-import { imageInfo } from "./cache/images.js";
+import { imageFault, imageInfo } from "./cache/images.js";
 import { withLock } from "./cache/lock.js";
 import { buildFailure, sha256 } from "./files.js";
 import {
@@ -202,6 +202,7 @@ async function assemble(
     JSON.stringify([files.kernel.sha256, files.initrd.sha256, files.root.sha256, appendBase]),
   );
   const place = join(layout.images, digest);
+  if (existsSync(place) && imageFault(place) !== undefined) rmSync(place, { recursive: true, force: true });
   if (existsSync(place)) {
     report({ stage: "image", done: 1, total: 1, text: "cached" });
   } else {

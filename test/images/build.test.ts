@@ -113,6 +113,21 @@ describe.skipIf(obstacle !== null)(
       expect(listImages(cacheDir).length).toBe(2);
     });
 
+    it("does not boot an image whose files are not whole, and repairs it when it is built again", async () => {
+      const info = await build();
+      rmSync(info.initrd);
+      expect(() => openImage("tiny", cacheDir)).toThrow(
+        expect.objectContaining({
+          code: "image_missing",
+          message: expect.stringContaining("initrd is missing"),
+        }),
+      );
+      writeFileSync(info.initrd, "short");
+      expect(() => openImage("tiny", cacheDir)).toThrow(/initrd has 5 bytes instead of/);
+      expect(await build()).toEqual(info);
+      expect(openImage("tiny", cacheDir)).toEqual(info);
+    });
+
     it("takes newer packages only when asked to, and then fetches only what is new", async () => {
       const first = await build();
       mirror.publish(tinyPackages("2.0-1"));

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { nearest } from "../../errors/nearest.js";
 import { ShinkenError } from "../../errors/index.js";
@@ -26,6 +26,27 @@ export function imageInfo(folder: string): ImageInfo {
   };
 }
 
+/** What is wrong with an image's files at a glance (missing, or of another length), or undefined. */
+export function imageFault(folder: string): string | undefined {
+  const { kernel, initrd, root } = readManifest(join(folder, "manifest.json")).files;
+  const sizes = { kernel: kernel.size, initrd: initrd.size, "root.erofs": root.size };
+  for (const [name, size] of Object.entries(sizes)) {
+    const found = statSync(join(folder, name), { throwIfNoEntry: false })?.size;
+    if (found === undefined) return `${name} is missing`;
+    if (found !== size) return `${name} has ${found} bytes instead of ${size}`;
+  }
+  return undefined;
+}
+
+/** An image that is fit to be booted. Throws `image_missing` for one that is not whole. */
+function wholeImage(folder: string): ImageInfo {
+  const fault = imageFault(folder);
+  if (fault === undefined) return imageInfo(folder);
+  throw new ShinkenError("image_missing", `the image ${folder} is damaged: ${fault}`, {
+    suggestion: `build it again: shinken image build ${imageInfo(folder).name}`,
+  });
+}
+
 function digests(layout: CacheLayout): string[] {
   if (!existsSync(layout.images)) return [];
   return readdirSync(layout.images)
@@ -51,16 +72,16 @@ export function imageNames(cacheDir?: string): { name: string; digest: string }[
 
 /**
  * Finds an image by its name (the one built last under it), its digest, or a beginning of the digest of at least eight
- * digits. Throws `image_missing`.
+ * digits. Throws `image_missing`, also for one whose files are not whole.
  */
 export function openImage(nameOrDigest: string, cacheDir?: string): ImageInfo {
   const layout = cacheLayout(cacheDir);
   const names = imageNames(cacheDir);
   const named = names.find((entry) => entry.name === nameOrDigest)?.digest;
-  if (named !== undefined) return imageInfo(join(layout.images, named));
+  if (named !== undefined) return wholeImage(join(layout.images, named));
   if (nameOrDigest.length >= minPrefix) {
     const [match, second] = digests(layout).filter((digest) => digest.startsWith(nameOrDigest));
-    if (match !== undefined && second === undefined) return imageInfo(join(layout.images, match));
+    if (match !== undefined && second === undefined) return wholeImage(join(layout.images, match));
   }
   const meant = nearest(
     nameOrDigest,
