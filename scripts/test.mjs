@@ -38,10 +38,31 @@ function total(result, pattern) {
   return sum;
 }
 
-const doctest = /test cases:\s*\d+\s*\|\s*(?<passed>\d+) passed\s*\|\s*(?<failed>\d+) failed\s*\|\s*(?<skipped>\d+) skipped/g;
-
 async function native() {
-  return total(await run("make", ["--no-print-directory", "-C", "native", "test"]), doctest);
+  return total(
+    await run("make", ["--no-print-directory", "-C", "native", "test"]),
+    /^native: (?<passed>\d+) passed, (?<failed>\d+) failed$/gm,
+  );
+}
+
+/** Every fuzz target for a few seconds from its committed seeds; `make -C native fuzz SECONDS=3600` is the long way. */
+async function fuzz() {
+  const clang = await new Promise((resolve) => {
+    const probe = spawn("clang++-19", ["--version"], { stdio: "ignore" });
+    probe.on("error", () => resolve(false));
+    probe.on("close", (code) => resolve(code === 0));
+  });
+  if (!clang) {
+    console.log("fuzz targets skipped: clang++-19 is missing (scripts/setup.sh test)");
+    return { passed: 0, failed: 0, skipped: 1 };
+  }
+  const pattern = /^ {2}(?:(?<passed>ok)|(?<failed>FAIL)) +\S+ \(/gm;
+  const sum = { passed: 0, failed: 0, skipped: 0 };
+  const result = await run("make", ["--no-print-directory", "-C", "native", "fuzz", "SECONDS=3"]);
+  for (const { groups } of result.output.matchAll(pattern)) sum[groups.passed ? "passed" : "failed"] += 1;
+  if (result.code !== 0 && sum.failed === 0) sum.failed = 1;
+  if (result.code === 0 && sum.passed === 0) sum.failed = 1;
+  return sum;
 }
 
 async function typescript() {
@@ -74,7 +95,7 @@ async function python() {
   return sum;
 }
 
-const suites = { native, typescript, python };
+const suites = { native, fuzz, typescript, python };
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !Object.hasOwn(suites, name));
 if (unknown !== undefined) {
