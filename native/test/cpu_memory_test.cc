@@ -40,7 +40,103 @@ struct Paged : FlatMachine {
   HartState& state() { return hart.state(); }
 };
 
+constexpr u64 kOtherRoot = kTables + 0x4000;
+constexpr u64 kUpperMiddle = kTables + 0x5000, kUpperLeaf = kTables + 0x6000;
+constexpr u64 kOtherMiddle = kTables + 0x7000, kOtherLeaf = kTables + 0x8000;
+constexpr u64 kUpper = ~u64{0} << 38;  // the first address of the upper half
+
+/// Two address spaces that share the upper half: kUpper shows 102; kWindow shows 101 in the first, 201 in the
+/// other.
+struct TwoSpaces : Paged {
+  explicit TwoSpaces(const std::vector<u32>& code) : Paged(code) {
+    const u64 values[] = {101, 102, 103, 201};
+    for (u64 i = 0; i < 4; ++i) memory.write<u64>(page(i), values[i]);
+    map(0, page(0), kRw);
+    memory.write<u64>(kUpperMiddle, entry_for(kUpperLeaf, 1));
+    memory.write<u64>(kUpperLeaf, entry_for(page(1), kRw));
+    memory.write<u64>(kOtherMiddle, entry_for(kOtherLeaf, 1));
+    memory.write<u64>(kOtherLeaf, entry_for(page(3), kRw));
+    memory.write<u64>(kOtherRoot + 8 * 2, entry_for(kRamBase, kRwx));
+    memory.write<u64>(kOtherRoot + 8 * 1, entry_for(kOtherMiddle, 1));
+    for (u64 root : {kTables, kOtherRoot}) memory.write<u64>(root + 8 * 256, entry_for(kUpperMiddle, 1));
+    x(11) = kUpper;
+    x(12) = kSatpModeSv39 | kOtherRoot >> 12;
+    x(13) = kSatpModeSv39 | kTables >> 12;
+  }
+  static u64 page(u64 i) { return kData + (i << kPageShift); }
+};
+
 }  // namespace
+
+TEST_CASE("an address space is left with its own half, and what both share stays") {
+  TwoSpaces machine({as::ld(5, 9, 0), as::ld(6, 11, 0), as::csrrw(0, kCsrSatp, 12), as::ld(7, 9, 0),
+                     as::ld(28, 11, 0), as::csrrw(0, kCsrSatp, 13), as::ld(29, 9, 0), as::ld(30, 11, 0)});
+  machine.hart.run(8);
+  CHECK(machine.x(5) == 101);
+  CHECK(machine.x(6) == 102);
+  CHECK(machine.x(7) == 201);
+  CHECK(machine.x(28) == 102);
+  CHECK(machine.x(29) == 101);
+  CHECK(machine.x(30) == 102);
+}
+
+TEST_CASE("after a switch every table of the new address space still counts, shared or not") {
+  struct Case {
+    u64 at, value;  // an entry that the guest changes in the second address space
+    u32 load;
+    u64 cause, result;
+  };
+  const u64 moved = entry_for(TwoSpaces::page(2), kRw);
+  const Case cases[] = {{kUpperLeaf, moved, as::ld(7, 11, 0), 0, 103},
+                        {kUpperLeaf, 0, as::ld(7, 11, 0), kLoadPageFault, 7},
+                        {kUpperMiddle, 0, as::ld(7, 11, 0), kLoadPageFault, 7},
+                        {kOtherRoot + 8 * 256, 0, as::ld(7, 11, 0), kLoadPageFault, 7},
+                        {kTables + 8 * 256, 0, as::ld(7, 11, 0), 0, 102},
+                        {kOtherLeaf, moved, as::ld(7, 9, 0), 0, 103},
+                        {kOtherMiddle, 0, as::ld(7, 9, 0), kLoadPageFault, 7},
+                        {kOtherRoot + 8, 0, as::ld(7, 9, 0), kLoadPageFault, 7},
+                        {kLeafTable, 0, as::ld(7, 9, 0), 0, 201}};
+  for (const Case& one : cases) {
+    CAPTURE(one.at);
+    TwoSpaces machine({as::ld(5, 9, 0), as::ld(6, 11, 0), as::csrrw(0, kCsrSatp, 12), as::ld(5, 9, 0),
+                       as::ld(6, 11, 0), as::sd(15, 14, 0), one.load});
+    machine.x(7) = 7;
+    machine.x(14) = one.at;
+    machine.x(15) = one.value;
+    machine.hart.run(7);
+    CHECK(machine.state().scause == one.cause);
+    CHECK(machine.x(7) == one.result);
+  }
+}
+
+TEST_CASE("address spaces that differ in the upper half share nothing") {
+  TwoSpaces machine({as::ld(6, 11, 0), as::csrrw(0, kCsrSatp, 12), as::ld(7, 11, 0)});
+  machine.memory.write<u64>(kOtherRoot + 8 * 256, entry_for(kOtherMiddle, 1));
+  machine.hart.run(3);
+  CHECK(machine.x(6) == 102);
+  CHECK(machine.x(7) == 201);
+}
+
+TEST_CASE("a function is called anew after its page was mapped elsewhere") {
+  // The far jump is known from the first call.
+  for (const u64 space : {kWindow, kUpper}) {
+    CAPTURE(space);
+    TwoSpaces machine({as::jalr(1, 20, 0), as::sd(15, 14, 0), as::jalr(1, 20, 0), as::csrrw(0, kCsrSatp, 12),
+                       as::jalr(1, 20, 0)});
+    const u64 entry = space == kWindow ? kLeafTable : kUpperLeaf;
+    for (u64 i = 0; i < 4; ++i) {
+      machine.load(TwoSpaces::page(i), {as::addi(5, 5, static_cast<i32>(1) << (3 * i)), as::jalr(0, 1, 0)});
+    }
+    machine.memory.write<u64>(entry, entry_for(TwoSpaces::page(0), kRwx));
+    machine.memory.write<u64>(kOtherLeaf, entry_for(TwoSpaces::page(3), kRwx));
+    machine.x(20) = space;
+    machine.x(14) = entry;
+    machine.x(15) = entry_for(TwoSpaces::page(1), kRwx);
+    machine.hart.run(11);
+    CHECK(machine.state().scause == 0);
+    CHECK(machine.x(5) == 1 + 8 + (space == kWindow ? 512 : 8));
+  }
+}
 
 TEST_CASE("the walker sets A on a read and D on a write") {
   Paged machine({as::ld(5, 9, 0), as::sd(6, 9, 0)});

@@ -10,6 +10,10 @@ namespace {
 u64 page_of(u64 pa) {
   return (pa - kRamBase) >> kPageShift;
 }
+u8* host_at(u64 address) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a TLB entry holds host minus guest address.
+  return reinterpret_cast<u8*>(address);
+}
 bool same_page(u64 va, unsigned size) {
   return (va & kPageMask) + size <= kPageSize;
 }
@@ -36,6 +40,13 @@ bool Core::load_slow(u64 va, unsigned size, u64* value) {
   u64 pa = 0;
   if (!translate(va, Access::kRead, true, &pa)) return fault(va);
   if (!memory_->contains(pa, size)) return mmio_load(va, pa, size, value);
+  *value = 0;
+  std::memcpy(value, ram_for_read(va, pa), size);
+  return true;
+}
+
+/// Host address for a load from RAM; fills the read entry.
+const u8* Core::ram_for_read(u64 va, u64 pa) {
   const u64 page = page_of(pa);
   const u8* host = memory_->page_for_read(page);
   const unsigned slot = tlb_slot(va);
@@ -43,9 +54,7 @@ bool Core::load_slow(u64 va, unsigned size, u64* value) {
   data_->read[slot] = {tag, reinterpret_cast<u64>(host) - tag};
   data_->read_page[slot] = static_cast<u32>(page);
   tlb_->note_read(page);
-  *value = 0;
-  std::memcpy(value, host + (pa & kPageMask), size);
-  return true;
+  return host + (pa & kPageMask);
 }
 
 /// A store into a page that was walked as a page table: what came from a valid entry is dropped with the
@@ -54,10 +63,16 @@ u8* Core::store_to_table(PageTableSet::Entry table, u64 page, u64 offset) {
   u64 old = 0;
   std::memcpy(&old, memory_->page_for_read(page) + (offset & ~u64{7}), sizeof old);
   if (old & 1) {
+    const u64 index = offset >> 3;
+    const unsigned shift = kPageShift + 9 * table.level;
     if (table.level == 0) {
-      const u64 va = table.va + (offset >> 3 << kPageShift);
+      const u64 va = table.va + (index << kPageShift);
       if (((va ^ s.pc) & ~kPageMask) == 0) break_block_ = true;  // the caller has synced
       tlb_->drop_va(va);
+    } else if (table.level == 1 || (table.level == 2 && index < 256)) {
+      const u64 va = table.va + (index << shift);
+      if ((va ^ s.pc) >> shift == 0) break_block_ = true;
+      tlb_->drop_range(va, shift);
     } else {
       flush_tlb();
     }
@@ -106,15 +121,28 @@ u8* Core::rmw_slow(u64 va, unsigned size) {
 }
 
 bool Core::load_reserved(u64 va, unsigned size, u64* value) {
+  *value = 0;
+  const unsigned slot = tlb_slot(va);
+  if (data_->read[slot].tag == (va & ~kPageMask)) {
+    std::memcpy(value, host_at(va + data_->read[slot].addend), size);
+    s.reservation = kRamBase + (u64{data_->read_page[slot]} << kPageShift | (va & kPageMask));
+    return true;
+  }
   u64 pa = 0;
   if (!translate(va, Access::kRead, true, &pa) || !memory_->contains(pa, size)) return fault(va);
-  *value = 0;
-  std::memcpy(value, memory_->page_for_read(page_of(pa)) + (pa & kPageMask), size);
+  std::memcpy(value, ram_for_read(va, pa), size);
   s.reservation = pa;
   return true;
 }
 
 bool Core::store_conditional(u64 va, unsigned size, u64 value, u64* failed) {
+  const unsigned slot = tlb_slot(va);
+  if (data_->write[slot].tag == (va & ~kPageMask)) {
+    *failed = s.reservation != kRamBase + (u64{data_->write_page[slot]} << kPageShift | (va & kPageMask));
+    s.reservation = ~u64{0};
+    if (!*failed) std::memcpy(host_at(va + data_->write[slot].addend), &value, size);
+    return true;
+  }
   u64 pa = 0;
   if (!translate(va, Access::kWrite, true, &pa) || !memory_->contains(pa, size)) return fault(va);
   *failed = s.reservation != pa;

@@ -39,8 +39,10 @@ const CodePage* Core::fetch_page(u64 pc) {
     code_.clear();
     private_code_ = 0;
     std::memset(tlb_->fetch, 0xff, sizeof tlb_->fetch);
+    tlb_->drop_jumps();
   }
   const CodePage* code = attach((pa - kRamBase) >> kPageShift).code();
+  tlb_->note_fetch(pc);
   tlb_->fetch[s.mode][tlb_slot(pc)] = {pc & ~kPageMask, code};
   return code;
 }
@@ -68,6 +70,7 @@ const CodePage* Core::decode_at(u64 pc) {
   Op slots[kMaxBlock + 2];
   const unsigned count = decode_block(own.bytes, offset, kMaxBlock, slots);
   const u64 before = own.own.capacity();
+  const Op* place = own.own.data();
   if (!own.add(offset, slots, count)) {
     // So many overlapping blocks that the index cannot reach them: start the page again.
     std::memset(own.index, 0, sizeof own.index);
@@ -75,8 +78,11 @@ const CodePage* Core::decode_at(u64 pc) {
     own.base.reset();
     own.part[0] = nullptr;
     own.add(offset, slots, count);
+    tlb_->drop_jumps();
   }
   private_code_ += (own.own.capacity() - before) * sizeof(Op);
+  if (own.own.data() != place) tlb_->drop_jumps();
+  tlb_->note_fetch(pc);
   tlb_->fetch[s.mode][tlb_slot(pc)] = {pc & ~kPageMask, &own};
   return &own;
 }
@@ -147,7 +153,7 @@ std::shared_ptr<const SharedBlocks> Core::share_blocks() {
     const u8* bytes = memory_->page_for_read(page);
     if (!attached.own) {
       if (attached.shared) blocks->put(bytes, attached.shared);
-    } else if (auto flat = attached.own->flattened()) {
+    } else if (auto flat = attached.own->flattened(memory_->hold(page))) {
       blocks->put(bytes, std::move(flat));
     }
   }

@@ -42,7 +42,7 @@ bool CodePage::add(unsigned offset, const Op* slots, unsigned count) {
   return true;
 }
 
-std::shared_ptr<const CodePage> CodePage::flattened() const {
+std::shared_ptr<const CodePage> CodePage::flattened(std::shared_ptr<const void> hold) const {
   const std::size_t first = base ? base->own.size() : 1;
   if (first + own.size() > kMaxSlots) return nullptr;
   auto flat = std::make_shared<CodePage>();
@@ -63,7 +63,8 @@ std::shared_ptr<const CodePage> CodePage::flattened() const {
   flat->writable = false;
   flat->part[0] = flat->own.data();
   flat->bytes = bytes;
-  flat->content = page_digest(bytes);
+  flat->hold = std::move(hold);
+  if (!flat->hold) flat->content = page_digest(bytes);
   return flat;
 }
 
@@ -85,7 +86,9 @@ u64 page_digest(const u8* bytes) {
 
 std::shared_ptr<const CodePage> SharedBlocks::find(const u8* bytes) const {
   const auto found = pages_.find(bytes);
-  if (found == pages_.end() || found->second->content != page_digest(bytes)) return nullptr;
+  if (found == pages_.end()) return nullptr;
+  const CodePage& page = *found->second;
+  if (!page.hold && page.content != page_digest(bytes)) return nullptr;
   return found->second;
 }
 

@@ -17,7 +17,8 @@ struct CodePage {
   const Op* part[2] = {nullptr, nullptr};
   /// The guest bytes (host address), valid as long as the page is neither moved nor freed.
   const u8* bytes = nullptr;
-  /// Digest of the bytes, set when the page becomes shared.
+  /// Of a shared page: what keeps the bytes as they are, or else their digest, to be compared at every use.
+  std::shared_ptr<const void> hold;
   u64 content = 0;
   std::vector<Op> own;                   // storage of part 1, or of part 0 of a shared page
   std::shared_ptr<const CodePage> base;  // owner of part 0
@@ -30,7 +31,7 @@ struct CodePage {
   /// Appends a block; false if the page has no room for more blocks.
   bool add(unsigned offset, const Op* slots, unsigned count);
   /// A self-contained copy, all in part 0; null if both parts together exceed what an index entry can reach.
-  std::shared_ptr<const CodePage> flattened() const;
+  std::shared_ptr<const CodePage> flattened(std::shared_ptr<const void> hold) const;
   u64 footprint() const { return sizeof(CodePage) + own.capacity() * sizeof(Op); }
 };
 

@@ -67,13 +67,26 @@ class Core {
   // trap.cc
   void raise(u64 cause, u64 tval);  // after sync()
   void take_interrupt_if_due();
-  u64 pending_interrupts() const;
+  u64 pending_interrupts() const {
+    u64 pending = s.sip_soft & kInterruptSoftware;
+    if (s.external) pending |= kInterruptExternal;
+    if (time() >= s.stimecmp) pending |= kInterruptTimer;
+    return pending;
+  }
+  bool interrupt_is_due() const {
+    return (s.mode == 0 || (s.sstatus & kSstatusSie) != 0) && (pending_interrupts() & s.sie) != 0;
+  }
   void return_from_trap();
   bool wait_is_over() const { return (pending_interrupts() & s.sie) != 0; }
   u64 time() const { return s.instret + s.skipped; }
 
   // csr.cc
   bool execute_csr(const Op& op);  // false: illegal instruction
+  /// True if a write to the register may change where the loop has to stop.
+  static bool moves_stop(const Op& op) {
+    const u32 number = static_cast<u32>(op.imm) & 0xfff;
+    return number == kCsrSie || number == kCsrStimecmp;
+  }
   bool read_csr(u32 number, u64* value) const;
   bool write_csr(u32 number, u64 value);
 
@@ -81,10 +94,14 @@ class Core {
   bool translate(u64 va, Access access, bool update, u64* pa);  // false: fault_cause_ is set
   bool walk(u64 va, Access access, bool update, u64* pa);
   bool permitted(u64 pte, Access access) const;
+  void switch_root(u64 satp);
   void note_table(u64 page, unsigned level, u64 va);
   void set_pte_bits(u64 page, u64 offset, u64 pte);
   void flush_tlb();
-  TlbContext data_context() const;
+  TlbContext data_context() const {
+    if (s.mode == 0) return TlbContext::kUser;
+    return s.sstatus & kSstatusSum ? TlbContext::kSupervisorSum : TlbContext::kSupervisor;
+  }
 
   // access.cc
   bool load_slow(u64 va, unsigned size, u64* value);      // false: trapped
@@ -97,6 +114,7 @@ class Core {
   void store_bytes(u64 va, u64 pa, const u8* bytes, unsigned count);
   bool mmio_load(u64 va, u64 pa, unsigned size, u64* value);
   bool mmio_store(u64 va, u64 pa, unsigned size, u64 value);
+  const u8* ram_for_read(u64 va, u64 pa);
   u8* ram_for_write(u64 va, u64 pa);
   u8* store_to_table(PageTableSet::Entry entry, u64 page, u64 offset);
   bool fault(u64 va) { return sync(), raise(fault_cause_, va), false; }

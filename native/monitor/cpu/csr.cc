@@ -117,7 +117,7 @@ bool Core::write_csr(u32 number, u64 value) {
       const u64 mode = value >> 60;
       if (mode != 0 && mode != 8) return true;  // an unsupported mode leaves satp as it was
       const u64 next = mode == 0 ? 0 : kSatpModeSv39 | (value & kSatpPpn);  // no address space numbers
-      if (next != s.satp) flush_tlb();
+      if (next != s.satp) switch_root(next);
       s.satp = next;
       return true;
     }

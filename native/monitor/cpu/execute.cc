@@ -1,4 +1,8 @@
 // The execution loop: threaded code over decoded blocks.
+#if defined(__GNUC__) && !defined(__clang__)
+// One dispatch jump per handler, so that the host predicts them apart; and no register spent on a frame.
+#pragma GCC optimize("no-crossjumping", "no-gcse", "omit-frame-pointer")
+#endif
 #include <cstring>
 
 #include "monitor/cpu/core.h"
@@ -108,11 +112,14 @@ HartExit Core::loop(u64 limit) {
   const BlockHeader* blk = nullptr;
   const CodePage* page = nullptr;
   const FetchEntry* fetch = nullptr;
+  JumpCache* jumps = nullptr;
   DataTlb* data = nullptr;
   u64 block_pc = 0;
   u64 remaining = 0;
   u64 pc = 0;
 
+// The compiler must keep the value as it is: left to itself it derives it anew at every use.
+#define OPAQUE(variable) asm("" : "+r"(variable))
 #define DISPATCH() goto* labels[static_cast<unsigned>(op->code)]
 #define NEXT()  \
   do {          \
@@ -126,10 +133,32 @@ HartExit Core::loop(u64 limit) {
 #define RD x[op->a]
 // Before anything that may need the exact place: a trap, a device, a dropped block.
 #define HERE() (where_ = {blk, op, block_pc, remaining, page}, synced_ = false)
+// The same and sync() in one, for a four-byte instruction that ends its block: nothing has to be counted.
+#define HERE_AT_END()                                  \
+  do {                                                 \
+    where_ = {blk, op, block_pc, remaining, page};     \
+    synced_ = true;                                    \
+    length_ = 4;                                       \
+    s.pc = block_pc + blk->bytes - 4;                  \
+    s.instret = stop_ - remaining + (blk->count - 1u); \
+  } while (0)
 #define JUMP(target) \
   do {               \
     pc = (target);   \
     goto next_block; \
+  } while (0)
+// The same for jumps that mostly lead out of the page: no detour on the likely way.
+#define JUMP_FAR(target)                                                         \
+  do {                                                                           \
+    pc = (target);                                                               \
+    const JumpEntry& known = jumps->entries[jump_slot(pc)];                      \
+    if (unlikely(known.pc != pc || known.epoch != jumps->epoch)) goto far_block; \
+    page = known.page;                                                           \
+    blk = known.block;                                                           \
+    block_pc = pc;                                                               \
+    if (unlikely(remaining < blk->count)) goto split;                            \
+    op = reinterpret_cast<const Op*>(blk) + 1;                                   \
+    DISPATCH();                                                                  \
   } while (0)
 #define JUMP_LINKED(entry)                                       \
   do {                                                           \
@@ -159,7 +188,10 @@ boundary:
   stop_ = next_stop(limit, kSlice);
   remaining = stop_ - s.instret;
   data = data_ = &tlb_->data[static_cast<unsigned>(data_context())];
+  OPAQUE(data);
   fetch = tlb_->fetch[s.mode];
+  jumps = &tlb_->jumps[s.mode];
+  OPAQUE(jumps);
   pc = s.pc & ~u64{1};
   goto far_block;
 
@@ -188,6 +220,7 @@ far_block: {
   } else {
     s.pc = pc;
     s.instret = stop_ - remaining;
+    synced_ = true;
     if (remaining == 0) goto boundary;
     page = fetch_page(pc);
     if (page == nullptr) goto boundary;
@@ -195,6 +228,8 @@ far_block: {
   const u16 entry = page->index[(pc & kPageMask) >> 1];
   if (unlikely(entry == 0)) goto undecoded;
   blk = reinterpret_cast<const BlockHeader*>(page->at(entry));
+  jumps->entries[jump_slot(pc)] = {pc, jumps->epoch, blk, page};
+  if (unlikely(!upper_half(pc))) jumps->lower = 1;
 }
 
 enter:
@@ -206,6 +241,7 @@ enter:
 undecoded:
   s.pc = pc;
   s.instret = stop_ - remaining;
+  synced_ = true;
   if (remaining == 0) goto boundary;
   page = decode_at(pc);
   if (page == nullptr) goto boundary;

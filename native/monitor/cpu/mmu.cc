@@ -24,11 +24,6 @@ u64 sign_extended(u64 va) {
 
 }  // namespace
 
-TlbContext Core::data_context() const {
-  if (s.mode == 0) return TlbContext::kUser;
-  return s.sstatus & kSstatusSum ? TlbContext::kSupervisorSum : TlbContext::kSupervisor;
-}
-
 void Core::flush_tlb() {
   if (tlb_ == nullptr) {
     stamp_ = 0;
@@ -54,9 +49,30 @@ bool Core::permitted(u64 pte, Access access) const {
   }
 }
 
+/// A new root. What the kernel maps is the same in all address spaces: if the tables agree on the upper half,
+/// its translations stay.
+void Core::switch_root(u64 satp) {
+  const auto root_of = [](u64 value) { return (value & kSatpPpn) << kPageShift; };
+  const u64 from = root_of(s.satp);
+  const u64 to = root_of(satp);
+  const bool tables = s.satp != 0 && satp != 0 && memory_->contains(from, kPageSize) &&
+                      memory_->contains(to, kPageSize) && !tlb_->tables.full();
+  constexpr u64 kHalf = kPageSize / 2;
+  if (!tables || std::memcmp(memory_->page_for_read((from - kRamBase) >> kPageShift) + kHalf,
+                             memory_->page_for_read((to - kRamBase) >> kPageShift) + kHalf, kHalf) != 0) {
+    flush_tlb();
+    return;
+  }
+  break_block();
+  tlb_->drop_lower_half();
+  note_table((to - kRamBase) >> kPageShift, kLevels - 1, 0);
+}
+
 void Core::note_table(u64 page, unsigned level, u64 va) {
   const u64 span = kPageShift + 9 * (level + 1);
-  if (!tlb_->tables.note(page, level, sign_extended(va >> span << span))) return;
+  // A root maps both halves.
+  const u64 first = level == kLevels - 1 ? 0 : sign_extended(va >> span << span);
+  if (!tlb_->tables.note(page, level, first)) return;
   memory_->watch(page);
   tlb_->drop_writes_of(page);
 }
@@ -74,7 +90,13 @@ bool Core::walk(u64 va, Access access, bool update, u64* pa) {
   if (!canonical(va)) return false;
   if (tlb_->tables.full()) flush_tlb();
   u64 table = (s.satp & kSatpPpn) << kPageShift;
-  for (int level = kLevels - 1; level >= 0; --level) {
+  int level = kLevels - 1;
+  WalkEntry& last = tlb_->walk_entry(va);
+  if (last.tag == va >> kWalkShift) {
+    table = last.table;
+    level = 0;
+  }
+  for (; level >= 0; --level) {
     const unsigned shift = kPageShift + 9 * static_cast<unsigned>(level);
     if (!memory_->contains(table, kPageSize)) {
       fault_cause_ = kAccessFaults[which];
@@ -85,6 +107,7 @@ bool Core::walk(u64 va, Access access, bool update, u64* pa) {
     u64 pte = 0;
     std::memcpy(&pte, memory_->page_for_read(page) + offset, sizeof pte);
     note_table(page, static_cast<unsigned>(level), va);
+    if (level == 0) last = {va >> kWalkShift, table};
     if (!(pte & kPteValid) || (pte & kPteReserved) || (pte & (kPteRead | kPteWrite)) == kPteWrite)
       return false;
     const u64 target = (pte >> 10 & kSatpPpn) << kPageShift;

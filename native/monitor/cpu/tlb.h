@@ -14,10 +14,22 @@ inline unsigned tlb_slot(u64 va) {
   return (va >> kPageShift) & (kTlbEntries - 1);
 }
 
+inline bool upper_half(u64 va) {
+  return va >> 63 != 0;
+}
+
 struct TlbEntry {
   u64 tag;     // virtual page address, or kInvalidTag
   u64 addend;  // host address of the page minus its virtual address
 };
+
+/// `entries[tlb_slot(va)]`, in as few instructions as the loop's most frequent step deserves.
+inline const TlbEntry& tlb_entry(const TlbEntry* entries, u64 va) {
+  constexpr unsigned kEntryShift = 4;
+  static_assert(sizeof(TlbEntry) == 1 << kEntryShift);
+  const u64 offset = va >> (kPageShift - kEntryShift) & (u64{kTlbEntries - 1} << kEntryShift);
+  return *reinterpret_cast<const TlbEntry*>(reinterpret_cast<const u8*>(entries) + offset);
+}
 
 /// Which permissions a data translation was made with.
 enum class TlbContext : u8 { kUser, kSupervisor, kSupervisorSum, kCount };
@@ -33,6 +45,24 @@ struct DataTlb {
 struct FetchEntry {
   u64 tag;
   const CodePage* code;
+};
+
+/// Straight from a jump's target to its block, for jumps out of the page: a page's index, its parts and the
+/// fetch translation would be a cache miss each. Entries of an older epoch mean nothing.
+struct JumpEntry {
+  u64 pc;
+  u64 epoch;
+  const BlockHeader* block;
+  const CodePage* page;
+};
+inline constexpr unsigned kJumpEntries = 2048;
+inline unsigned jump_slot(u64 pc) {
+  return static_cast<unsigned>(pc >> 1 ^ pc >> 12) & (kJumpEntries - 1);
+}
+struct JumpCache {
+  u64 epoch = 1;
+  u64 lower = 0;  // not 0: an entry of this epoch may have an address of the lower half
+  JumpEntry entries[kJumpEntries] = {};
 };
 
 /// Physical pages that were read as page tables while filling this TLB, with the virtual range they map, so
@@ -61,6 +91,8 @@ class PageTableSet {
     }
   }
   bool full() const { return used_ >= kMaxUsed; }
+  /// Forgets the tables that only addresses of the lower half led through, and the roots.
+  void keep_upper_half();
   /// True if the page is new to the set. The caller makes sure that it is not full.
   bool note(u64 page, unsigned level, u64 va);
 
@@ -70,20 +102,49 @@ class PageTableSet {
   unsigned used_ = 0;
 };
 
+/// Where the walk for a range of 2 MiB found its last table: nearly every miss starts there. Stands and falls
+/// with the translations, since a store to any table above it drops them all.
+struct WalkEntry {
+  u64 tag;    // virtual address >> kWalkShift, or kInvalidTag
+  u64 table;  // physical address
+};
+inline constexpr unsigned kWalkEntries = 128;
+inline constexpr unsigned kWalkShift = kPageShift + 9;
+
 struct Tlb {
   u64 stamp = 0;  // of the hart whose translations these are; 0 = nobody's
   DataTlb data[static_cast<unsigned>(TlbContext::kCount)] = {};
   FetchEntry fetch[2][kTlbEntries];  // by mode
+  JumpCache jumps[2];                // by mode
+  WalkEntry walks[kWalkEntries];
   PageTableSet tables;
+
+  WalkEntry& walk_entry(u64 va) { return walks[va >> kWalkShift & (kWalkEntries - 1)]; }
 
   Tlb() { clear(); }
   void clear();
   /// Drops the translations of one virtual page.
   void drop_va(u64 va);
+  /// Drops the translations of the 1 << `shift` bytes at `va`, at least 2 MiB, in one half.
+  void drop_range(u64 va, unsigned shift);
+  /// Drops the lower half of the address space, and what is known of the tables that led there.
+  void drop_lower_half();
   /// Drops read (or write) translations that lead to a physical page.
   void drop_reads_of(u64 page);
   void drop_writes_of(u64 page);
   void drop_code(const CodePage* code);
+  /// To be called whenever blocks moved or a fetch translation may be gone.
+  void drop_jumps() {
+    for (JumpCache& mode : jumps) ++mode.epoch, mode.lower = 0;
+  }
+  /// The same where only addresses of the half in which `va` lies are concerned: the kernel's outlive a
+  /// process.
+  void drop_jumps_near(u64 va) {
+    for (JumpCache& mode : jumps) {
+      if (upper_half(va) || mode.lower != 0) ++mode.epoch, mode.lower = 0;
+    }
+  }
+  void note_fetch(u64 va) { note(fetch_filter_[upper_half(va)], va >> kPageShift); }
   /// To be called whenever an entry that leads to `page` is filled in.
   void note_read(u64 page) { note(read_filter_, page); }
   void note_write(u64 page) { note(write_filter_, page); }
@@ -92,6 +153,9 @@ struct Tlb {
   // One bit per hash of a physical page that may have entries: most drops find none and end here.
   u64 read_filter_[16];
   u64 write_filter_[16];
+  u64 fetch_filter_[2][16];  // by half and virtual page
+  template <class Unwanted>
+  void drop_where(Unwanted unwanted);
   void note(u64* filter, u64 page) { filter[page >> 6 & 15] |= u64{1} << (page & 63); }
   bool may_have(const u64* filter, u64 page) const { return filter[page >> 6 & 15] >> (page & 63) & 1; }
 };

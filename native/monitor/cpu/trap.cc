@@ -25,17 +25,9 @@ void Core::raise(u64 cause, u64 tval) {
   ++s.instret;
 }
 
-u64 Core::pending_interrupts() const {
-  u64 pending = s.sip_soft & kInterruptSoftware;
-  if (s.external) pending |= kInterruptExternal;
-  if (time() >= s.stimecmp) pending |= kInterruptTimer;
-  return pending;
-}
-
 void Core::take_interrupt_if_due() {
-  if (s.mode == 1 && !(s.sstatus & kSstatusSie)) return;
+  if (!interrupt_is_due()) return;
   const u64 due = pending_interrupts() & s.sie;
-  if (due == 0) return;
   const u64 cause = due & kInterruptExternal ? 9 : due & kInterruptSoftware ? 1 : 5;
   enter_supervisor(s, kCauseInterrupt | cause, 0);
 }

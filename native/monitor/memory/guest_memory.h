@@ -1,6 +1,8 @@
 #pragma once
 // Guest RAM as a set of 4 KiB pages behind host pointers. One interface, two implementations: `SoftMemory`
 // (a table of reference-counted host pages) and, later, `MapMemory` (a private mapping).
+#include <memory>
+
 #include "monitor/base/types.h"
 
 namespace shinken {
@@ -38,6 +40,13 @@ class GuestMemory {
   /// blocks of such a page may come from, or be looked up in, the golden's shared cache keyed by its host
   /// address.
   virtual bool is_shared(u64 page) const = 0;
+
+  /// While the result lives, the bytes of this shared page neither change nor does their host address come to
+  /// mean anything else. Null if that cannot be promised.
+  virtual std::shared_ptr<const void> hold(u64 page) {
+    (void)page;
+    return nullptr;
+  }
 
   /// Ask that the next `page_for_write(page)` call the observer. Idempotent.
   virtual void watch(u64 page) = 0;

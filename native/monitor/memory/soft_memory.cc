@@ -47,6 +47,14 @@ bool SoftMemory::is_shared(u64 page) const {
          (leaf->dirty >> slot_index(page) & 1) == 0;
 }
 
+std::shared_ptr<const void> SoftMemory::hold(u64 page) {
+  if (!is_shared(page)) return nullptr;
+  // A page with a second reference is copied before it is written, whoever writes.
+  Page* held = find(page);
+  held->keep();
+  return {held->data, [held, pool = pool_](const void*) { held->drop(); }};
+}
+
 u64* SoftMemory::watch_word(u64 page) const {
   WatchBits* bits = watched_[mid_index(page)].get();
   return bits == nullptr ? nullptr : &(*bits)[page % kPagesPerMid / 64];

@@ -23,6 +23,7 @@ class SoftMemory final : public GuestMemory {
   /// Throws MonitorError kNoMemory.
   u8* page_for_write(u64 page) override;
   bool is_shared(u64 page) const override;
+  std::shared_ptr<const void> hold(u64 page) override;
   void watch(u64 page) override;
 
   /// The present content, immutable. This memory goes on as its child: every pointer that `page_for_write`
