@@ -10,4 +10,4 @@ export type { EpisodeOutcome, RolloutClient } from "./episode.js";
 export { type EvaluateOptions, evaluateTaskSet, subSeed } from "./evaluate.js";
 export type { EvaluationReport, Spread, TaskReport } from "./report.js";
 export { renderScorecard } from "./scorecard.js";
-export { mean, passAtK, passHatK, quantile, wilson } from "./statistics.js";
+export { mean, passAtK, passHatK, passHatKInterval, quantile, wilson } from "./statistics.js";

@@ -1,6 +1,6 @@
 import type { TaskVariant } from "../env/task/index.js";
 import type { EpisodeOutcome } from "./episode.js";
-import { mean, passAtK, passHatK, quantile, wilson } from "./statistics.js";
+import { mean, passAtK, passHatK, passHatKInterval, quantile, wilson } from "./statistics.js";
 
 export interface TaskReport {
   id: string;
@@ -16,6 +16,8 @@ export interface TaskReport {
   pass_at_1: number | null;
   /** The chance that `k` replicas all pass; null if fewer than `k` were graded. */
   pass_hat_k: number | null;
+  /** 95 % interval of it: Wilson's of pass@1, to the power of `k`. */
+  pass_hat_k_ci: [number, number];
   k: number;
   /** Wilson's 95 % interval of pass@1. */
   ci: [number, number];
@@ -127,6 +129,7 @@ function taskReport(variant: TaskVariant, outcomes: readonly EpisodeOutcome[], k
     score_mean: mean(graded.map(({ score }) => score ?? 0)),
     pass_at_1: passAtK(n, passed, 1),
     pass_hat_k: passHatK(n, passed, k),
+    pass_hat_k_ci: passHatKInterval(n, passed, k),
     k,
     ci: wilson(n, passed),
     milestones: {

@@ -4,14 +4,21 @@ import { type Column, renderTable } from "./table.js";
 const share = (value: number | null): string => (value === null ? "-" : value.toFixed(2));
 const count = (value: number | null): string => (value === null ? "-" : value.toFixed(1));
 
+const interval = ([low, high]: [number, number]): string => `${share(low)} - ${share(high)}`;
+
 /** The scorecard as people read it in a terminal; pass^k leads. */
 export function renderScorecard(report: EvaluationReport, title = "Scorecard"): string {
   const k = report.replicas;
   const columns: Column<TaskReport>[] = [
     { title: "task", cell: (task) => task.id },
     { title: `pass^${k}`, right: true, cell: (task) => share(task.pass_hat_k) },
+    {
+      title: "95 %",
+      right: true,
+      cell: (task) => (task.pass_hat_k === null ? "-" : interval(task.pass_hat_k_ci)),
+    },
     { title: "pass@1", right: true, cell: (task) => share(task.pass_at_1) },
-    { title: "95 % interval", right: true, cell: (task) => `${share(task.ci[0])} - ${share(task.ci[1])}` },
+    { title: "95 %", right: true, cell: (task) => interval(task.ci) },
     { title: "score", right: true, cell: (task) => share(task.score_mean) },
     {
       title: "milestones",

@@ -40,6 +40,16 @@ export function wilson(n: number, c: number, z = z95): [number, number] {
   return [c === 0 ? 0 : Math.max(0, middle - half), c === n ? 1 : Math.min(1, middle + half)];
 }
 
+/**
+ * 95 % interval of the chance that k tries all pass: Wilson's interval of one try, both ends to the k-th power. The
+ * power is monotone, so the coverage stays.
+ */
+export function passHatKInterval(n: number, c: number, k: number): [number, number] {
+  checkCounts(n, c, k);
+  const [low, high] = wilson(n, c);
+  return [low ** k, high ** k];
+}
+
 /** Mean, or null of nothing. */
 export function mean(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mean, passAtK, passHatK, quantile, wilson } from "../../src/rollout/index.js";
+import { mean, passAtK, passHatK, passHatKInterval, quantile, wilson } from "../../src/rollout/index.js";
 
 /** All subsets of k of the first n numbers. */
 function* subsets(n: number, k: number, from = 0): Generator<number[]> {
@@ -82,6 +82,23 @@ describe("Wilson's interval", () => {
 
   it("is everything where nothing was seen", () => {
     expect(wilson(0, 0)).toEqual([0, 1]);
+  });
+});
+
+describe("the interval of pass^k", () => {
+  it("is Wilson's to the k-th power", () => {
+    const [low, high] = passHatKInterval(5, 5, 5);
+    expect(low).toBeCloseTo(0.05784, 5);
+    expect(high).toBe(1);
+    expect(passHatKInterval(10, 8, 1)).toEqual(wilson(10, 8));
+  });
+
+  it("holds the share to the k-th power between its ends", () => {
+    for (let c = 0; c <= 12; c += 1) {
+      const [low, high] = passHatKInterval(12, c, 3);
+      expect(low).toBeLessThanOrEqual((c / 12) ** 3);
+      expect(high).toBeGreaterThanOrEqual((c / 12) ** 3);
+    }
   });
 });
 
