@@ -47,6 +47,7 @@ interface Wasm {
   instantiate(module: object, imports: object): Promise<object>;
 }
 const wasm = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly;
+
 type Instantiate = (imports: object, done: (instance: object) => void) => object;
 type Initialise = (options: { instantiateWasm: Instantiate }) => Promise<SqlJsStatic>;
 
@@ -54,7 +55,7 @@ type Initialise = (options: { instantiateWasm: Instantiate }) => Promise<SqlJsSt
 interface Engine {
   module: object;
   /** Evaluates the package's module anew: it keeps one engine for each time it is evaluated. */
-  evaluate(): Initialise;
+  evaluate: () => Initialise;
 }
 let shared: Promise<Engine> | undefined;
 
