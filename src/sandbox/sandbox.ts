@@ -176,6 +176,7 @@ export interface Sandbox {
   freeze(key: GoldenKey): Promise<Golden>;
   /** Digest of registers, devices and memory; equal digests mean bit-identical machines. */
   digest(): Promise<string>;
+  /** After `close`: the last figures, with no private bytes. */
   stats(): SandboxStats;
   /**
    * Makes the request that runs now reject with `cancelled`; what it runs in the guest is killed before the next request, and the

@@ -79,6 +79,23 @@ describeOnHost("when the machine fails", () => {
     expect(await session.evaluate()).toMatchObject({ status: "ungraded" });
   });
 
+  it.each([
+    {
+      limits: { verify: { instructions: 1 } },
+      said: /^timeout: grading took \d+ instructions, more than 1$/,
+    },
+    { limits: { verify: { guest_seconds: 1e-6 } }, said: /^timeout: grading took .* of machine time/ },
+  ])("a grader that outruns its own budget is ungraded: $said", async ({ limits, said }) => {
+    const { session } = open({ limits });
+    await session.reset({ seed: 1 });
+    expect(await session.evaluate()).toMatchObject({
+      status: "ungraded",
+      score: null,
+      passed: null,
+      reason: expect.stringMatching(said) as string,
+    });
+  });
+
   it("setup that fails names its step, is not kept as a golden, and leaves nothing open", async () => {
     const setup = [
       { write: { path: "/home/agent/a", text: "" } },

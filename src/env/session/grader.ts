@@ -1,5 +1,5 @@
 import { ShinkenError } from "../../errors/index.js";
-import type { Sandbox } from "../../sandbox/sandbox.js";
+import type { Sandbox, SandboxStats } from "../../sandbox/sandbox.js";
 import { evaluateGraph, evaluateMilestones, type GradeContext, type Verdict } from "../../verifiers/index.js";
 import { runSteps } from "../setup/steps.js";
 import { withinWall } from "../setup/wall.js";
@@ -68,7 +68,13 @@ export class TaskGrader implements Grader {
   async evaluate(machine: Sandbox, episode: EpisodeRecord): Promise<Verdict> {
     const forking = new Forking(this.#variant, machine);
     try {
-      return await this.#bounded(forking, (context) => evaluateGraph(this.#variant.graph, context), episode);
+      const verdict = await this.#bounded(
+        forking,
+        (context) => evaluateGraph(this.#variant.graph, context),
+        episode,
+      );
+      const excess = forking.excess();
+      return excess === null ? verdict : { ...this.ungraded(`timeout: ${excess}`), checks: verdict.checks };
     } catch (error) {
       return this.ungraded(
         error instanceof ShinkenError ? `${error.code}: ${error.message}` : `grader_error: ${String(error)}`,
@@ -119,14 +125,34 @@ class Forking {
   death: ShinkenError | null = null;
   readonly #variant: TaskVariant;
   readonly #machine: Sandbox;
+  /** Every fork that was taken, and where it stood then. */
+  readonly #taken: { fork: Sandbox; start: SandboxStats }[] = [];
 
   constructor(variant: TaskVariant, machine: Sandbox) {
     this.#variant = variant;
     this.#machine = machine;
   }
 
+  /** A verdict has machine time and instructions of its own (milestones have their queries' limits). Null, or what was more than the task allows. */
+  excess(): string | null {
+    const limits = this.#variant.task.limits.verify;
+    let seconds = 0;
+    let instructions = 0;
+    for (const { fork, start } of this.#taken) {
+      const now = fork.stats();
+      seconds += (now.guestMs - start.guestMs) / 1_000;
+      instructions += now.instructions - start.instructions;
+    }
+    if (seconds > limits.guest_seconds)
+      return `grading took ${seconds.toFixed(1)} s of machine time, more than ${limits.guest_seconds}`;
+    if (limits.instructions !== undefined && instructions > limits.instructions)
+      return `grading took ${instructions} instructions, more than ${limits.instructions}`;
+    return null;
+  }
+
   async fork(): Promise<Sandbox> {
     const fork = await this.#take();
+    this.#taken.push({ fork, start: fork.stats() });
     const { prepare } = this.#variant.task.verify;
     if (prepare.length === 0) return fork;
     try {

@@ -67,6 +67,9 @@ export class MicrovmSandbox implements Sandbox {
     this.family.household.add(this);
   }
 
+  /** What `stats` told before the machine was closed. */
+  #lastStats: SandboxStats | null = null;
+
   get closed(): boolean {
     return this.#closing !== null;
   }
@@ -191,6 +194,7 @@ export class MicrovmSandbox implements Sandbox {
   }
 
   stats(): SandboxStats {
+    if (this.#lastStats !== null) return this.#lastStats;
     const { instructions, ticks, privateBytes, memoryBytes } = this.native.stats();
     return { instructions, guestMs: ticks / TICKS_PER_MS, privateBytes, memoryBytes };
   }
@@ -203,6 +207,7 @@ export class MicrovmSandbox implements Sandbox {
   close(): Promise<void> {
     this.#closing ??= (async () => {
       this.family.household.remove(this);
+      this.#lastStats = { ...this.stats(), privateBytes: 0 };
       await this.native.close();
       await this.#turns.idle();
     })();
