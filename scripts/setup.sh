@@ -35,6 +35,10 @@ need gpgv gpgv "checks the signatures of guest packages"
 need xz xz-utils "unpacks kernel modules"
 need dpkg-deb dpkg "unpacks guest packages"
 need apt-get apt "resolves guest packages"
+if [ -z "${SHINKEN_DEBIAN_MIRROR:-}" ] && ! grep -qs '^ID="\{0,1\}debian' /etc/os-release; then
+  [ -e /usr/share/python-apt/templates/Debian.info ] ||
+    need python-apt-templates python-apt-common "knows Debian's mirrors; or set SHINKEN_DEBIAN_MIRROR"
+fi
 if [ -z "${SHINKEN_AGENT_CC:-}" ] && ! "$root/scripts/cross-cc.sh" --have; then
   if [ "$(id -u)" = 0 ]; then
     need riscv64-linux-gnu-gcc "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross" "compiles the guest agent"

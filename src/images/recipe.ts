@@ -9,8 +9,6 @@ export const recipeVersion = 3;
 export const suite = "trixie";
 export const component = "main";
 export const architecture = "riscv64";
-/** Debian's public name, used where neither the user nor the host names a mirror. */
-export const defaultMirror = "http://deb.debian.org/debian";
 
 export interface ImageRecipe {
   name: string;

@@ -53,7 +53,7 @@ function guest(
 }
 
 describe("fetching a folder", () => {
-  it.each(["/work/..", "/work/.", "/work/a\0b", ""])(
+  it.each(["/data/..", "/data/.", "/data/a\0b", ""])(
     "refuses a guest that names an entry %j",
     async (path) => {
       const { machine } = guest([stat(path, "file")]);
@@ -71,25 +71,25 @@ describe("fetching a folder", () => {
   });
 
   it("leaves out what is neither a file nor a folder", async () => {
-    const { machine } = guest([stat("/work/link", "symlink"), stat("/work/pipe", "fifo")]);
+    const { machine } = guest([stat("/data/link", "symlink"), stat("/data/pipe", "fifo")]);
     await fetchOut(machine, "/work", join(folder, "out"), undefined);
     expect(await readdir(join(folder, "out"))).toEqual([]);
   });
 });
 
 describe("fetching a file", () => {
-  const tool = { ...stat("/work/tool", "file"), mode: 0o100755 };
+  const tool = { ...stat("/data/tool", "file"), mode: 0o100755 };
 
   it("keeps its permissions", async () => {
-    const { machine } = guest([], { "/work/tool": tool });
-    await fetchOut(machine, "/work/tool", join(folder, "tool"), undefined);
+    const { machine } = guest([], { "/data/tool": tool });
+    await fetchOut(machine, "/data/tool", join(folder, "tool"), undefined);
     expect((await hostStat(join(folder, "tool"))).mode & 0o777).toBe(0o755);
   });
 
   it("puts it into a folder that is there, or that a slash asks for", async () => {
-    const { machine } = guest([], { "/work/tool": tool });
-    await fetchOut(machine, "/work/tool", folder, undefined);
-    await fetchOut(machine, "/work/tool", `${join(folder, "new", "one")}/`, undefined);
+    const { machine } = guest([], { "/data/tool": tool });
+    await fetchOut(machine, "/data/tool", folder, undefined);
+    await fetchOut(machine, "/data/tool", `${join(folder, "new", "one")}/`, undefined);
     expect(await readFile(join(folder, "tool"), "utf8")).toBe("from the guest");
     expect(await readFile(join(folder, "new", "one", "tool"), "utf8")).toBe("from the guest");
   });
@@ -97,7 +97,7 @@ describe("fetching a file", () => {
   it("follows a link to it, under the link's name, but not in a circle", async () => {
     const link = (path: string, target: string) => ({ ...stat(path, "symlink"), target });
     const { machine } = guest([], {
-      "/work/tool": tool,
+      "/data/tool": tool,
       "/latest": link("/latest", "work/tool"),
       "/a": link("/a", "/b"),
       "/b": link("/b", "/a"),
@@ -127,9 +127,9 @@ describe("copying in", () => {
     await writeFile(join(source, "empty"), "");
     await symlink("/etc/passwd", join(source, "link"));
     const { machine, written } = guest([]);
-    await copyIn(machine, source, "work/", undefined);
-    expect([...written.keys()].sort()).toEqual(["/home/agent/work/in/empty", "/home/agent/work/in/large"]);
-    expect(written.get("/home/agent/work/in/large")?.equals(large)).toBe(true);
-    expect(written.get("/home/agent/work/in/empty")).toHaveLength(0);
+    await copyIn(machine, source, "data/", undefined);
+    expect([...written.keys()].sort()).toEqual(["/home/agent/data/in/empty", "/home/agent/data/in/large"]);
+    expect(written.get("/home/agent/data/in/large")?.equals(large)).toBe(true);
+    expect(written.get("/home/agent/data/in/empty")).toHaveLength(0);
   });
 });

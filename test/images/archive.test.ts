@@ -6,7 +6,7 @@ import { keyrings, preparePrivateApt, transportSettings } from "../../src/images
 import { missingPackages } from "../../src/images/apt/download.js";
 import { aptFailure } from "../../src/images/apt/failure.js";
 import { PackageIndex, type PackageRecord, parseRelease } from "../../src/images/apt/index_file.js";
-import { chooseMirror, pickMirror } from "../../src/images/apt/mirror.js";
+import { chooseMirror, pickMirror, pickTemplateMirror } from "../../src/images/apt/mirror.js";
 import { archivePath, parseSimulation, readSignedIndex } from "../../src/images/apt/resolve.js";
 import { verifySigned } from "../../src/images/apt/signature.js";
 import { sha256 } from "../../src/images/files.js";
@@ -198,6 +198,14 @@ describe("the private apt", () => {
       "cdrom://x/|bookworm|main\nhttp://sec/debian-security/|bookworm-security|main\nhttp://own/debian/|bookworm|main\n";
     expect(pickMirror(targets, "bookworm")).toBe("http://own/debian");
     expect(pickMirror("http://own/debian/|bookworm|contrib\n", "bookworm")).toBeUndefined();
+  });
+
+  it("is what apt's template says where the host is another distribution", () => {
+    const template =
+      "X-Exclude-Suites: buzz\n\nSuite: {series}\nRepositoryType: deb\nBaseURI: https://mirror.example/debian/\n";
+    expect(pickTemplateMirror(template)).toBe("https://mirror.example/debian");
+    expect(pickTemplateMirror("Suite: x\n")).toBeUndefined();
+    expect(pickTemplateMirror("")).toBeUndefined();
   });
 
   it("tells a full disk, a wrong sum and a bad signature apart", () => {

@@ -1,20 +1,39 @@
 import { readFile } from "node:fs/promises";
+import { ShinkenError } from "../../errors/index.js";
 import { run } from "../process.js";
-import { component, defaultMirror } from "../recipe.js";
+import { component } from "../recipe.js";
+
+/** Where other distributions' apt keeps what it knows of Debian's mirrors (package python-apt-common). */
+const templateFile = "/usr/share/python-apt/templates/Debian.info";
 
 /** Where packages come from, and who said so. */
 export interface Mirror {
   url: string;
-  from: "option" | "environment" | "host" | "default";
+  from: "option" | "environment" | "host" | "template";
 }
 
-/** Picks the mirror: what the caller says, the environment, the host's own Debian mirror, Debian's public one. */
+/**
+ * Picks the mirror: what the caller says, the environment, the host's own Debian mirror, the one that the host's apt
+ * knows for Debian.
+ * @throws ShinkenError `host_unsupported` if none of them says one.
+ */
 export async function chooseMirror(option: string | undefined): Promise<Mirror> {
   if (option !== undefined && option !== "") return { url: option, from: "option" };
   const environment = process.env["SHINKEN_DEBIAN_MIRROR"];
   if (environment !== undefined && environment !== "") return { url: environment, from: "environment" };
   const host = await hostMirror();
-  return host === undefined ? { url: defaultMirror, from: "default" } : { url: host, from: "host" };
+  if (host !== undefined) return { url: host, from: "host" };
+  const template = pickTemplateMirror(await readFile(templateFile, "utf8").catch(() => ""));
+  if (template !== undefined) return { url: template, from: "template" };
+  throw new ShinkenError("host_unsupported", "this host does not say where Debian's packages are", {
+    suggestion:
+      "set SHINKEN_DEBIAN_MIRROR to the URL of a Debian mirror, or apt-get install python-apt-common",
+  });
+}
+
+/** The address of the first suite of a python-apt distribution template; exported for tests. */
+export function pickTemplateMirror(template: string): string | undefined {
+  return /^Suite:[^]*?^BaseURI:\s*(https?:\/\/\S+?)\/?$/m.exec(template)?.[1];
 }
 
 async function hostMirror(): Promise<string | undefined> {
