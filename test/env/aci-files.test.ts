@@ -21,10 +21,10 @@ describeOnHost("write_file", () => {
       { cwd: "/home/agent/work" },
     );
     expect(result).toMatchObject({
-      path: "/home/agent/work/notes/a.txt",
-      text: "Wrote 8 bytes to /home/agent/work/notes/a.txt.",
+      path: "/home/agent/project/notes/a.txt",
+      text: "Wrote 8 bytes to /home/agent/project/notes/a.txt.",
     });
-    expect(await read("/home/agent/work/notes/a.txt")).toBe("grüße\n");
+    expect(await read("/home/agent/project/notes/a.txt")).toBe("grüße\n");
   });
 
   it("appends, sets permissions, and takes bytes as base64", async () => {
