@@ -18,7 +18,7 @@ describeOnHost("write_file", () => {
     const result = await act(
       box,
       { type: "write_file", path: "notes/a.txt", content: "grüße\n" },
-      { cwd: "/home/agent/work" },
+      { cwd: "/home/agent/project" },
     );
     expect(result).toMatchObject({
       path: "/home/agent/project/notes/a.txt",
