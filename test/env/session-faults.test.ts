@@ -1,23 +1,11 @@
-import { afterEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { TaskEnvironmentFactory } from "../../src/env/factory.js";
 import { makeTask } from "../../src/env/task/index.js";
 import { HostProvider, type HostSandbox } from "../support/host-sandbox.js";
 import { describeOnHost } from "./support.js";
-import { type Change, document, sh, type World, world } from "./session-support.js";
+import { document, sh, openWorlds } from "./session-support.js";
 
-const worlds: World[] = [];
-function open(change: Change = {}): World {
-  const made = world(change);
-  worlds.push(made);
-  return made;
-}
-afterEach(async () => {
-  for (const made of worlds.splice(0)) {
-    await made.close();
-    expect(made.provider.openMachines()).toBe(0);
-    expect(made.provider.goldens).toBe(0);
-  }
-});
+const open = openWorlds();
 
 describeOnHost("when the machine fails", () => {
   it("a dead machine is an infra event and an error, never a reward; a reset begins anew", async () => {

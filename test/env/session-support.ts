@@ -1,3 +1,4 @@
+import { afterEach, expect } from "vitest";
 import { Session } from "../../src/env/session/session.js";
 import { GoldenStore } from "../../src/env/session/goldens.js";
 import { TaskScenario } from "../../src/env/session/task-scenario.js";
@@ -86,3 +87,20 @@ export function world(change: Change = {}): World {
 }
 
 export const sh = (command: string) => ({ type: "exec", command });
+
+/** Opens worlds for the tests of a file; after each test they are closed and must have left nothing behind. */
+export function openWorlds(): (change?: Change) => World {
+  const worlds: World[] = [];
+  afterEach(async () => {
+    for (const made of worlds.splice(0)) {
+      await made.close();
+      expect(made.provider.openMachines()).toBe(0);
+      expect(made.provider.goldens).toBe(0);
+    }
+  });
+  return (change = {}) => {
+    const made = world(change);
+    worlds.push(made);
+    return made;
+  };
+}

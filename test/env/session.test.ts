@@ -1,21 +1,9 @@
-import { afterEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { checkEnv } from "../../src/env/conformance/index.js";
 import { describeOnHost } from "./support.js";
-import { type Change, sh, type World, world } from "./session-support.js";
+import { sh, openWorlds } from "./session-support.js";
 
-const worlds: World[] = [];
-function open(change: Change = {}): World {
-  const made = world(change);
-  worlds.push(made);
-  return made;
-}
-afterEach(async () => {
-  for (const made of worlds.splice(0)) {
-    await made.close();
-    expect(made.provider.openMachines()).toBe(0);
-    expect(made.provider.goldens).toBe(0);
-  }
-});
+const open = openWorlds();
 
 describeOnHost("a session", () => {
   it("keeps the contract of an environment", async () => {

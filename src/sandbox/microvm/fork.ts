@@ -59,7 +59,7 @@ export async function branchOf(parent: MicrovmSandbox, seed: Uint8Array | null):
   const path = seed === null ? `branch/${parent.branches}` : "branch";
   const identity = drawIdentity(root, path);
   const native = await parent.native.fork({ kind: "branch", generationId: identity.generationId });
-  const packet = { ...packetOf(identity), branch: true };
+  const packet = packetOf(identity);
   const descent: Descent = { kind: "branch", seed: identity.childSeed };
   return ready(
     native,
