@@ -154,7 +154,7 @@ export function loadAddon(): Addon {
     loaded = load(packageRoot());
   } catch (cause) {
     throw new ShinkenError("host_unsupported", "the native addon is not built for this platform", {
-      suggestion: "run `make build` (needs make and a C++20 compiler)",
+      suggestion: "run `make build` in a checkout (needs make and a C++20 compiler)",
       cause,
     });
   }
