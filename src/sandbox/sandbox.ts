@@ -2,6 +2,7 @@
  * The `Sandbox` contract: a machine's hands and eyes, whatever runs it. Providers implement it; everything above
  * (env, verifiers, rollout) knows only this file. Every method rejects with a `ShinkenError`.
  */
+import type { MachineBudget } from "./budget.js";
 
 /** A command to run. `argv` is executed as it is; a shell is the caller's wish: `["sh", "-c", script]`. */
 export interface ExecRequest {
@@ -136,6 +137,11 @@ export type ForkKind = "branch" | "grade";
 export interface ForkOptions {
   /** 32-byte seed: everything random and the clock derive from it. Unsaid: the host's CSPRNG and clock. */
   seed?: Uint8Array | undefined;
+  /**
+   * Of a grade fork: what it may use, together with the other forks that are given the same. A request that comes to its end is
+   * stopped there, and rejects, as all later ones do, with `machine_timeout`. Unsaid: no bound but the requests' own.
+   */
+  budget?: MachineBudget | undefined;
 }
 
 export interface SandboxStats {

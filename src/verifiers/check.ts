@@ -75,7 +75,7 @@ export class CheckRun {
     this.sources.signal?.addEventListener("abort", stop, { once: true });
     if (this.sources.signal?.aborted === true) stop();
     try {
-      const { score, evidence } = await withAbort(this.work(), this.controller.signal);
+      const { score, evidence } = await withAbort(() => this.work(), this.controller.signal);
       return { score, evidence: cut(evidence) };
     } catch (error) {
       return this.explain(this.controller.signal.aborted ? this.controller.signal.reason : error);
@@ -149,14 +149,18 @@ export class CheckRun {
       return { ungraded: cut(error.message) };
     }
     if (error instanceof DeadlinePassed) return { ungraded: `timeout: ${error.message}` };
-    if (error instanceof ShinkenError) return { ungraded: cut(`${error.code}: ${error.message}`) };
+    if (error instanceof ShinkenError) {
+      const why = error.code === "machine_timeout" ? "timeout" : error.code;
+      return { ungraded: cut(`${why}: ${error.message}`) };
+    }
     const text = error instanceof Error ? error.message : String(error);
     return { ungraded: cut(`${isInfrastructure(error) ? "grader_error" : "error"}: ${text}`) };
   }
 
   private async release(): Promise<void> {
     const view = this.view;
-    if (view === undefined) return;
+    // With the whole evaluation all forks end, and it waits for them.
+    if (view === undefined || this.sources.signal?.aborted === true) return;
     if (this.ownFork) {
       await withoutWaiting(this.sources.forks.close(view), this.controller.signal);
       return;
@@ -201,11 +205,17 @@ async function withoutWaiting(action: Promise<void>, signal: AbortSignal): Promi
   else action.catch(() => undefined);
 }
 
-function withAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Settles as `work` does, or rejects when the signal is aborted; work that is not begun by then is not begun. */
+function withAbort<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const give = (): void => reject(signal.reason as Error);
-    if (signal.aborted) give();
-    else signal.addEventListener("abort", give, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", give));
+    if (signal.aborted) {
+      give();
+      return;
+    }
+    signal.addEventListener("abort", give, { once: true });
+    void work()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", give));
   });
 }

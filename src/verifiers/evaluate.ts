@@ -50,7 +50,10 @@ export interface MilestoneReport {
  */
 export async function evaluateGraph(loaded: LoadedGraph, context: GradeContext): Promise<Verdict> {
   return withEvaluation(loaded, context, loaded.checks, new Set(), async (evaluation) => {
-    for (const check of loaded.checks) await evaluation.outcome(check);
+    for (const check of loaded.checks) {
+      refuseCancelled(context.signal);
+      await evaluation.outcome(check);
+    }
     const outcome = await evaluation.outcome(loaded.root);
     const common = {
       task: loaded.task,
@@ -83,7 +86,10 @@ export async function evaluateMilestones(
   );
   const checks = loaded.checks.filter(({ id }) => wanted.has(id));
   return withEvaluation(loaded, context, checks, kept, async (evaluation) => {
-    for (const check of checks) await evaluation.outcome(check);
+    for (const check of checks) {
+      refuseCancelled(context.signal);
+      await evaluation.outcome(check);
+    }
     const results = evaluation.results();
     const statusOf = new Map(results.map(({ id, status }) => [id, status]));
     return {

@@ -1,4 +1,5 @@
 /** The grading forks of one verdict, and their one owner. */
+import { ShinkenError } from "../errors/index.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { MachineView } from "./view.js";
 
@@ -6,6 +7,7 @@ export class Forks {
   private readonly fork: () => Promise<Sandbox>;
   private readonly open = new Set<Promise<MachineView>>();
   private common: Promise<MachineView> | undefined;
+  private ended = false;
 
   constructor(fork: () => Promise<Sandbox>) {
     this.fork = fork;
@@ -36,15 +38,19 @@ export class Forks {
     await taken?.sandbox.close().catch(() => undefined);
   }
 
-  /** Closes every fork, also those still being taken. */
+  /** Closes every fork, also those still being taken. Whoever asks for one from now on is refused: nobody would close it. */
   async closeAll(): Promise<void> {
+    this.ended = true;
     this.common = undefined;
     await Promise.all([...this.open].map((view) => this.close(view)));
   }
 
   private take(): Promise<MachineView> {
     const view = Promise.resolve()
-      .then(() => this.fork())
+      .then(() => {
+        if (this.ended) throw new ShinkenError("cancelled", "the evaluation has ended");
+        return this.fork();
+      })
       .then((sandbox) => new MachineView(sandbox));
     this.open.add(view);
     return view;

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { packageRoot } from "../../src/images/assets.js";
+import { MachineBudget } from "../../src/sandbox/budget.js";
 import { drawIdentity } from "../../src/sandbox/microvm/identity.js";
 import type { MicrovmSandbox } from "../../src/sandbox/microvm/sandbox.js";
 import { MicrovmProvider } from "../../src/sandbox/microvm/provider.js";
@@ -206,6 +207,37 @@ describe.skipIf(unavailable !== null)("forks of a real machine", () => {
       expect(text((await fork.exec({ argv, user: "root" })).stdout)).toBe("real");
       expect(await run(machine, "echo real | cat")).toBe("forged");
       await closeAll([machine, fork]);
+    });
+  });
+
+  describe("with a budget", () => {
+    it("are stopped at its instruction, and run nothing more", async () => {
+      const machine = await golden.fork();
+      const budget = new MachineBudget({ instructions: 20_000_000 });
+      const fork = await machine.fork("grade", { budget });
+      const before = fork.stats().instructions;
+      const spin = { argv: ["sh", "-c", "while :; do :; done"], timeoutMs: 600_000 };
+      await expect(fork.exec(spin)).rejects.toMatchObject({
+        code: "machine_timeout",
+        message: expect.stringContaining("20000000 instructions"),
+      });
+      expect(fork.stats().instructions - before).toBe(20_000_000);
+      const other = await machine.fork("grade", { budget });
+      for (const one of [fork, other])
+        await expect(one.stat("/etc")).rejects.toMatchObject({ code: "machine_timeout" });
+      expect(fork.stats().instructions - before).toBe(20_000_000);
+      expect(budget.exceeded).toBe("20000000 instructions");
+      await closeAll([fork, other, machine]);
+    });
+    it("are stopped at its machine time, also where they only wait", async () => {
+      const machine = await golden.fork();
+      const budget = new MachineBudget({ guestMs: 5_000 });
+      const fork = await machine.fork("grade", { budget });
+      const before = fork.stats().guestMs;
+      await expect(fork.exec({ argv: ["sleep", "1000"] })).rejects.toMatchObject({ code: "machine_timeout" });
+      expect(fork.stats().guestMs - before).toBeGreaterThanOrEqual(5_000);
+      expect(fork.stats().guestMs - before).toBeLessThan(5_002);
+      await closeAll([fork, machine]);
     });
   });
 

@@ -7,6 +7,7 @@
  * - forks and goldens: copies of the folder; processes are not carried along;
  * - guest time: counted, not measured: one millisecond a call, the time limit where a command ran into it;
  * - instructions: 1,000 a call, so that they are equal for equal inputs;
+ * - a budget: refuses calls once it is used up; a command in the middle is not stopped;
  * - the digest: of the files alone;
  * - a cancel: kills the command that runs;
  * - death: `kill()` makes every later call fail as a dead machine does.
@@ -19,6 +20,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import { dirname, join } from "node:path";
 import { ShinkenError } from "../../src/errors/index.js";
+import type { MachineBudget } from "../../src/sandbox/budget.js";
 import type {
   Dialogue,
   ExecRequest,
@@ -26,6 +28,7 @@ import type {
   ExecStream,
   FileStat,
   ForkKind,
+  ForkOptions,
   Golden,
   GoldenKey,
   ProcessInfo,
@@ -73,9 +76,11 @@ export class HostSandbox implements Sandbox {
   readonly #inside: Promise<number>;
   /** Seeds given to forks, for tests that look at them. */
   readonly seed: Uint8Array | undefined;
+  readonly #budget: MachineBudget | undefined;
 
-  constructor(provider: HostProvider, root: string, seed?: Uint8Array) {
+  constructor(provider: HostProvider, root: string, { seed, budget }: ForkOptions = {}) {
     this.#provider = provider;
+    this.#budget = budget;
     this.#root = root;
     this.seed = seed;
     for (const name of mounted) fs.mkdirSync(join(root, name), { recursive: true, mode: 0o755 });
@@ -129,6 +134,8 @@ ${fs.readFileSync("/etc/passwd", "utf8")}`,
   #call(): void {
     if (this.closed) throw new ShinkenError("machine_closed", "the machine was closed");
     if (this.#dead !== null) throw this.#dead;
+    this.#budget?.check();
+    this.#budget?.spend({ guestMs: 1, instructions: instructionsPerCall });
     this.#calls += 1;
   }
 
@@ -198,7 +205,10 @@ ${fs.readFileSync("/etc/passwd", "utf8")}`,
     child.stdout.destroy();
     child.stderr.destroy();
     if (cancelled) throw new ShinkenError("cancelled", "the command was cancelled");
-    if (timedOut) this.#extraMs += limit;
+    if (timedOut) {
+      this.#extraMs += limit;
+      this.#budget?.spend({ guestMs: limit, instructions: 0 });
+    }
     if (exitCode === 127 && /env: .*No such file/.test(Buffer.concat(streams.stderr.kept).toString())) {
       throw new ShinkenError("guest_error", `exec ${request.argv[0]}: ENOENT`);
     }
@@ -304,14 +314,14 @@ ${fs.readFileSync("/etc/passwd", "utf8")}`,
     await new Promise((resolve) => setTimeout(resolve, Math.min(ms, 300)));
   }
 
-  async fork(kind: ForkKind, options: { seed?: Uint8Array | undefined } = {}): Promise<HostSandbox> {
+  async fork(kind: ForkKind, options: ForkOptions = {}): Promise<HostSandbox> {
     this.#call();
     if (this.#provider.failForks > 0) {
       this.#provider.failForks -= 1;
       throw new ShinkenError("fork_failed", "the test made this fork fail");
     }
     this.#provider.forks.push(kind);
-    return new HostSandbox(this.#provider, this.#provider.copy(this.#root), options.seed);
+    return new HostSandbox(this.#provider, this.#provider.copy(this.#root), options);
   }
 
   async freeze(_key: GoldenKey): Promise<Golden> {
@@ -369,14 +379,14 @@ class HostGolden implements Golden {
     provider.goldens += 1;
   }
 
-  async fork(options: { seed?: Uint8Array | undefined } = {}): Promise<HostSandbox> {
+  async fork(options: ForkOptions = {}): Promise<HostSandbox> {
     if (this.#closed) throw new ShinkenError("machine_closed", "the golden was closed");
     if (this.#provider.failForks > 0) {
       this.#provider.failForks -= 1;
       throw new ShinkenError("fork_failed", "the test made this fork fail");
     }
     this.#provider.seeds.push(options.seed === undefined ? null : Buffer.from(options.seed).toString("hex"));
-    return new HostSandbox(this.#provider, this.#provider.copy(this.#root), options.seed);
+    return new HostSandbox(this.#provider, this.#provider.copy(this.#root), options);
   }
 
   close(): void {

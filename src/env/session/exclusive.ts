@@ -3,6 +3,8 @@ import { ShinkenError } from "../../errors/index.js";
 /** Tells work that it was asked to stop. */
 export interface Cancellation {
   readonly requested: boolean;
+  /** Aborted when it is, with the error that the request is answered with. */
+  readonly signal: AbortSignal;
   /** Throws `cancelled` if it was. */
   check(): void;
 }
@@ -19,27 +21,23 @@ export class Exclusive {
     if (this.#running !== null) {
       throw new ShinkenError("session_busy", `the session is still working; ${what} has to wait`);
     }
-    const state = { requested: false };
-    let stop: () => void = () => undefined;
+    const controller = new AbortController();
+    const { signal } = controller;
     const stopped = new Promise<never>((_, reject) => {
-      stop = () => {
-        state.requested = true;
-        reject(cancelled(what));
-      };
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
     });
     stopped.catch(() => undefined);
-    this.#running = { stop };
+    this.#running = { stop: () => controller.abort(cancelled(what)) };
     const before = this.#settled;
     const working = (async () => {
       await before.catch(() => undefined);
-      if (state.requested) throw cancelled(what);
+      signal.throwIfAborted();
       return work({
         get requested() {
-          return state.requested;
+          return signal.aborted;
         },
-        check: () => {
-          if (state.requested) throw cancelled(what);
-        },
+        signal,
+        check: () => signal.throwIfAborted(),
       });
     })();
     this.#settled = working;

@@ -1,5 +1,6 @@
 import { ShinkenError } from "../../errors/index.js";
-import type { Sandbox, SandboxStats } from "../../sandbox/sandbox.js";
+import { MachineBudget } from "../../sandbox/budget.js";
+import type { Sandbox } from "../../sandbox/sandbox.js";
 import { evaluateGraph, evaluateMilestones, type GradeContext, type Verdict } from "../../verifiers/index.js";
 import { runSteps } from "../setup/steps.js";
 import { withinWall } from "../setup/wall.js";
@@ -49,13 +50,19 @@ export class TaskGrader implements Grader {
     }
   }
 
-  async read(machine: Sandbox, episode: EpisodeRecord, held: ReadonlySet<string>): Promise<MilestoneReading> {
+  async read(
+    machine: Sandbox,
+    episode: EpisodeRecord,
+    held: ReadonlySet<string>,
+    signal?: AbortSignal,
+  ): Promise<MilestoneReading> {
     const forking = new Forking(this.#variant, machine);
     const graph = this.#variant.graph;
     const { results, earned, lost } = await this.#bounded(
       forking,
       (context) => evaluateMilestones(graph, context, held),
       episode,
+      signal,
     );
     if (forking.death !== null) throw forking.death;
     return {
@@ -65,17 +72,21 @@ export class TaskGrader implements Grader {
     };
   }
 
-  async evaluate(machine: Sandbox, episode: EpisodeRecord): Promise<Verdict> {
+  async evaluate(machine: Sandbox, episode: EpisodeRecord, signal?: AbortSignal): Promise<Verdict> {
     const forking = new Forking(this.#variant, machine);
     try {
       const verdict = await this.#bounded(
         forking,
         (context) => evaluateGraph(this.#variant.graph, context),
         episode,
+        signal,
       );
-      const excess = forking.excess();
-      return excess === null ? verdict : { ...this.ungraded(`timeout: ${excess}`), checks: verdict.checks };
+      const { exceeded } = forking.budget;
+      if (exceeded === null) return verdict;
+      // Whatever the checks that came to an end would make of it: a verdict has its budget, or there is none.
+      return { ...this.ungraded(`timeout: grading needs more than ${exceeded}`), checks: verdict.checks };
     } catch (error) {
+      signal?.throwIfAborted();
       return this.ungraded(
         error instanceof ShinkenError ? `${error.code}: ${error.message}` : `grader_error: ${String(error)}`,
       );
@@ -96,26 +107,35 @@ export class TaskGrader implements Grader {
     };
   }
 
-  /** Grading has wall seconds of its own; when they are over, the evaluation is told to stop. */
-  #bounded<T>(
+  /** Grading has wall seconds of its own; when they are over, or `cancelled` is aborted, the evaluation is told to stop. */
+  async #bounded<T>(
     forking: Forking,
     work: (context: GradeContext) => Promise<T>,
     episode: EpisodeRecord,
+    cancelled?: AbortSignal,
   ): Promise<T> {
     const controller = new AbortController();
+    const { signal } = controller;
+    const stop = (): void => controller.abort(cancelled?.reason);
+    cancelled?.addEventListener("abort", stop, { once: true });
+    if (cancelled?.aborted === true) stop();
     const context: GradeContext = {
-      fork: () => forking.fork(),
+      fork: () => forking.fork(signal),
       episode,
       readAsset: (path) => this.#variant.readAsset(path),
-      signal: controller.signal,
+      signal,
     };
     const { wall_seconds: seconds } = this.#variant.task.limits.verify;
-    return withinWall(
-      seconds,
-      "grading",
-      () => work(context),
-      () => controller.abort(),
-    );
+    try {
+      return await withinWall(
+        seconds,
+        "grading",
+        () => work(context),
+        () => controller.abort(),
+      );
+    } finally {
+      cancelled?.removeEventListener("abort", stop);
+    }
   }
 }
 
@@ -123,38 +143,26 @@ export class TaskGrader implements Grader {
 class Forking {
   /** What the forked machine itself died of, if it did. */
   death: ShinkenError | null = null;
+  /** Machine time and instructions of all the forks together; they are stopped at its end. */
+  readonly budget: MachineBudget;
   readonly #variant: TaskVariant;
   readonly #machine: Sandbox;
-  /** Every fork that was taken, and where it stood then. */
-  readonly #taken: { fork: Sandbox; start: SandboxStats }[] = [];
 
   constructor(variant: TaskVariant, machine: Sandbox) {
     this.#variant = variant;
     this.#machine = machine;
+    const { guest_seconds: seconds, instructions } = variant.task.limits.verify;
+    this.budget = new MachineBudget({ guestMs: seconds * 1_000, instructions });
   }
 
-  /** A verdict has machine time and instructions of its own (milestones have their queries' limits). Null, or what was more than the task allows. */
-  excess(): string | null {
-    const limits = this.#variant.task.limits.verify;
-    let seconds = 0;
-    let instructions = 0;
-    for (const { fork, start } of this.#taken) {
-      const now = fork.stats();
-      seconds += (now.guestMs - start.guestMs) / 1_000;
-      instructions += now.instructions - start.instructions;
-    }
-    if (seconds > limits.guest_seconds)
-      return `grading took ${seconds.toFixed(1)} s of machine time, more than ${limits.guest_seconds}`;
-    if (limits.instructions !== undefined && instructions > limits.instructions)
-      return `grading took ${instructions} instructions, more than ${limits.instructions}`;
-    return null;
-  }
-
-  async fork(): Promise<Sandbox> {
+  async fork(signal: AbortSignal): Promise<Sandbox> {
     const fork = await this.#take();
-    this.#taken.push({ fork, start: fork.stats() });
     const { prepare } = this.#variant.task.verify;
     if (prepare.length === 0) return fork;
+    // Until it is handed over, nobody else can end it.
+    const stop = (): void => void fork.close();
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
     try {
       await runSteps(fork, prepare, {
         readAsset: (path) => this.#variant.readAsset(path),
@@ -164,13 +172,15 @@ class Forking {
     } catch (error) {
       await fork.close();
       throw error;
+    } finally {
+      signal.removeEventListener("abort", stop);
     }
   }
 
   async #take(): Promise<Sandbox> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#machine.fork("grade");
+        return await this.#machine.fork("grade", { budget: this.budget });
       } catch (error) {
         if (
           error instanceof ShinkenError &&

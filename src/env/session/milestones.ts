@@ -12,17 +12,18 @@ export interface Payment {
 
 /**
  * Reads the milestones and pays for them. A reward is paid once, when a milestone first holds; one that could not be
- * read pays nothing and loses nothing.
+ * read pays nothing and loses nothing. Rejects with `cancelled`, and nothing is paid, once `signal` is aborted.
  */
 export async function payMilestones(
   episode: Episode,
   emit: (event: EnvironmentEvent) => void,
+  signal: AbortSignal,
 ): Promise<Payment> {
   const payment: Payment = { reward: 0, earned: [], lost: [], ungraded: [] };
   const { grader } = episode.start;
   if (grader === null) return payment;
   const { record, held } = episode;
-  const reading = await grader.read(episode.machine, record, held);
+  const reading = await grader.read(episode.machine, record, held, signal);
   const pay = (check: string, reward: number) => {
     payment.reward += reward;
     emit({ event: "milestone", check, reward, step: record.steps });

@@ -26,10 +26,21 @@ export interface MilestoneReading {
 export interface Grader {
   /** Milestones that already hold in the golden: they pay nothing. */
   baseline(): Promise<ReadonlySet<string>>;
-  /** Reads, in a grade fork, the milestones that may change. Rejects only with what the machine died of. */
-  read(machine: Sandbox, episode: EpisodeRecord, held: ReadonlySet<string>): Promise<MilestoneReading>;
-  /** The whole verdict, in a grade fork. Never rejects: what fails is an ungraded verdict. */
-  evaluate(machine: Sandbox, episode: EpisodeRecord): Promise<Verdict>;
+  /**
+   * Reads, in a grade fork, the milestones that may change. Rejects with what the machine died of, or with `cancelled` once
+   * `signal` is aborted and the fork is closed.
+   */
+  read(
+    machine: Sandbox,
+    episode: EpisodeRecord,
+    held: ReadonlySet<string>,
+    signal?: AbortSignal,
+  ): Promise<MilestoneReading>;
+  /**
+   * The whole verdict, in a grade fork. What fails is an ungraded verdict; rejects only with `cancelled`, once `signal` is
+   * aborted and the fork is closed.
+   */
+  evaluate(machine: Sandbox, episode: EpisodeRecord, signal?: AbortSignal): Promise<Verdict>;
   /** The verdict where there is nothing to grade. */
   ungraded(reason: string): Verdict;
 }

@@ -91,16 +91,22 @@ export class Session implements Environment {
       const { limits } = episode.start;
       const began = performance.now();
       const seconds = Math.max(0, limits.wallSeconds - episode.wallMs / 1_000);
+      // Ends the reading of milestones: by a cancel, or by the wall-clock net.
+      const reading = new AbortController();
+      cancellation.signal.addEventListener("abort", () => reading.abort(cancellation.signal.reason), {
+        once: true,
+      });
       try {
         return await withinWall(
           seconds,
           "the agent's steps",
           () =>
-            this.#act(episode, parsed, cancellation).catch((error: unknown) =>
+            this.#act(episode, parsed, cancellation, reading.signal).catch((error: unknown) =>
               this.#rest(episode, cancellation, error),
             ),
           () => {
             void episode.machine.close();
+            reading.abort();
           },
         );
       } catch (error) {
@@ -112,12 +118,12 @@ export class Session implements Environment {
   }
 
   evaluate(): Promise<Verdict> {
-    return this.#run("evaluate", async () => {
+    return this.#run("evaluate", async ({ signal }) => {
       const episode = this.#started();
       const { grader } = episode.start;
       if (grader === null) throw new ShinkenError("bad_request", "a plain sandbox has no checks to evaluate");
       if (this.#death !== null) return grader.ungraded(`${this.#death.code}: ${this.#death.message}`);
-      return grader.evaluate(episode.machine, episode.record);
+      return grader.evaluate(episode.machine, episode.record, signal);
     });
   }
 
@@ -153,7 +159,10 @@ export class Session implements Environment {
     });
   }
 
-  /** The request is answered at once; what the machine is in the middle of is stopped, so that the next one need not wait. */
+  /**
+   * The request is answered at once; what its machine is in the middle of is stopped, a grade fork also closed, so that the next
+   * one need not wait.
+   */
   cancel(): void {
     this.#exclusive.cancel();
     this.#episode?.machine.cancel();
@@ -188,6 +197,7 @@ export class Session implements Environment {
     episode: Episode,
     parsed: ReturnType<typeof parseActions>,
     cancellation: Cancellation,
+    reading: AbortSignal,
   ): Promise<StepResult> {
     const { start, machine, record } = episode;
     const results: Observation["results"] = [];
@@ -209,7 +219,7 @@ export class Session implements Environment {
       if (limit !== null && limit !== "steps") break;
     }
     cancellation.check();
-    const paid = await payMilestones(episode, (event) => this.#emit(event));
+    const paid = await payMilestones(episode, (event) => this.#emit(event), reading);
     cancellation.check();
     const terminated = record.end !== "none";
     if (!terminated) episode.truncatedBy = limit;

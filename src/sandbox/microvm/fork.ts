@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { ShinkenError } from "../../errors/index.js";
 import type { ForkPacket } from "../agent/index.js";
+import type { MachineBudget } from "../budget.js";
 import type { NativeGolden, NativeMachine } from "./addon.js";
 import type { Descent, Family } from "./family.js";
 import { drawIdentity, type ForkIdentity } from "./identity.js";
@@ -71,8 +72,8 @@ export async function branchOf(parent: MicrovmSandbox, seed: Uint8Array | null):
   );
 }
 
-/** A bit-identical copy for checks; nothing in it has run when it is handed out. */
-export async function gradeForkOf(parent: MicrovmSandbox): Promise<MicrovmSandbox> {
+/** A bit-identical copy for checks; nothing in it has run when it is handed out. `budget`: what it may use. */
+export async function gradeForkOf(parent: MicrovmSandbox, budget?: MachineBudget): Promise<MicrovmSandbox> {
   const start = performance.now();
   const native = await parent.native.fork({ kind: "grade" });
   const { family } = parent;
@@ -83,6 +84,7 @@ export async function gradeForkOf(parent: MicrovmSandbox): Promise<MicrovmSandbo
     descent: { kind: "grade", seed: parent.descent.seed },
     // Only a grade fork's own port counts; its parent, if it is one as well, is in the middle of it.
     firstStream: parent.descent.kind === "grade" ? parent.agent.nextStream : 1,
+    budget,
   });
   await refuseIfClosed(sandbox);
   sandbox.readyMs = performance.now() - start;

@@ -1,6 +1,7 @@
 /** A microVM as a `Sandbox`. */
 import { ShinkenError } from "../../errors/index.js";
 import { AgentClient, type AgentPort } from "../agent/index.js";
+import type { MachineBudget } from "../budget.js";
 import type {
   Dialogue,
   ExecRequest,
@@ -34,6 +35,8 @@ export interface MachineParts {
   descent: Descent;
   /** Numbers of the agent's streams go on where the parent stood. */
   firstStream: number;
+  /** What all requests together may use; unsaid: no bound. */
+  budget?: MachineBudget | undefined;
 }
 
 export class MicrovmSandbox implements Sandbox {
@@ -57,7 +60,7 @@ export class MicrovmSandbox implements Sandbox {
     this.native = parts.native;
     this.family = parts.family;
     this.descent = parts.descent;
-    this.transport = new MachineTransport(parts.native, parts.family.household.limits);
+    this.transport = new MachineTransport(parts.native, parts.family.household.limits, parts.budget);
     this.#port = parts.descent.kind === "grade" ? 1 : 0;
     this.agent = new AgentClient(this.transport, {
       port: this.#port,
@@ -181,7 +184,9 @@ export class MicrovmSandbox implements Sandbox {
 
   fork(kind: ForkKind, options: ForkOptions = {}): Promise<Sandbox> {
     return this.#settled(() =>
-      this.#aside(() => (kind === "grade" ? gradeForkOf(this) : branchOf(this, options.seed ?? null))),
+      this.#aside(() =>
+        kind === "grade" ? gradeForkOf(this, options.budget) : branchOf(this, options.seed ?? null),
+      ),
     );
   }
 

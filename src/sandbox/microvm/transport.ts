@@ -1,7 +1,14 @@
 /** Carries the agent's frames on the addon, and knows whether the machine is still of use. */
 import { ShinkenError } from "../../errors/index.js";
 import type { AgentPort, AgentTransport, ExchangeRequest } from "../agent/index.js";
-import type { NativeMachine, PortName, RunOutcome, StopReason } from "./addon.js";
+import type { MachineBudget } from "../budget.js";
+import {
+  type NativeMachine,
+  type PortName,
+  type RunOutcome,
+  type StopReason,
+  TICKS_PER_MS,
+} from "./addon.js";
 
 /** Bounds of an exchange that brings none of its own. */
 export interface DefaultLimits {
@@ -20,19 +27,25 @@ const ends: Partial<Record<StopReason, string>> = {
   idle: "the machine waits for something that can never happen",
 };
 
+/** Stop reasons of a run that its limits ended. */
+const limited: ReadonlySet<string> = new Set<StopReason>(["instruction_limit", "guest_time_limit"]);
+
 /** The monitor's bound on what may wait for a port. */
 const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
 export class MachineTransport implements AgentTransport {
   readonly #machine: NativeMachine;
   readonly #defaults: DefaultLimits;
+  readonly #budget: MachineBudget | undefined;
   #end: ShinkenError | null = null;
   #parked = false;
   #console: ((bytes: Uint8Array) => void) | undefined;
 
-  constructor(machine: NativeMachine, defaults: DefaultLimits) {
+  /** `budget`: what all exchanges together may use, beside the limits of each. */
+  constructor(machine: NativeMachine, defaults: DefaultLimits, budget?: MachineBudget) {
     this.#machine = machine;
     this.#defaults = defaults;
+    this.#budget = budget;
   }
 
   /** Why the machine is of no use any more; null while it is. */
@@ -64,6 +77,8 @@ export class MachineTransport implements AgentTransport {
     const realtime = request.realtime === true;
     const wallMs = request.wallMs ?? (realtime ? undefined : this.#defaults.wallMs);
     const maxGuestMs = request.maxGuestMs ?? (realtime ? 0 : this.#defaults.maxGuestMs);
+    const budget = this.#budget;
+    budget?.check();
     const wall = { late: false };
     const timer =
       wallMs === undefined
@@ -78,8 +93,8 @@ export class MachineTransport implements AgentTransport {
           port: portName(request.port),
           input: request.input,
           awaitStream: request.stream,
-          maxGuestMs: Math.ceil(maxGuestMs),
-          maxInstructions: request.maxInstructions ?? 0,
+          maxGuestMs: Math.ceil(tighter(maxGuestMs, budget?.left.guestMs)),
+          maxInstructions: tighter(request.maxInstructions ?? 0, budget?.left.instructions),
           realtime,
         },
         // In host time somebody reads along; otherwise everything comes at once with the end.
@@ -87,8 +102,12 @@ export class MachineTransport implements AgentTransport {
       );
       for (const frame of outcome.frames) onFrame(frame);
       this.#parked = outcome.parked;
+      const { reason, runTicks, runInstructions } = outcome;
+      budget?.spend({ guestMs: runTicks / TICKS_PER_MS, instructions: runInstructions }, limited.has(reason));
       this.#note(outcome);
-      return { reason: wall.late && outcome.reason === "cancelled" ? "wall timeout" : outcome.reason };
+      const exceeded = budget?.exceeded ?? null;
+      if (exceeded !== null && limited.has(reason)) return { reason: `limit of ${exceeded}` };
+      return { reason: wall.late && reason === "cancelled" ? "wall timeout" : reason };
     } finally {
       clearTimeout(timer);
     }
@@ -133,6 +152,12 @@ export class MachineTransport implements AgentTransport {
   cancel(): void {
     this.#machine.cancel();
   }
+}
+
+/** The smaller of two limits, where 0 is none; a budget's is none only where it is infinite. */
+function tighter(limit: number, budget = Number.POSITIVE_INFINITY): number {
+  if (budget === Number.POSITIVE_INFINITY) return limit;
+  return limit === 0 ? budget : Math.min(limit, budget);
 }
 
 function portName(port: AgentPort): PortName {
