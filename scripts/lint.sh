@@ -22,11 +22,13 @@ if command -v clang-tidy-19 >/dev/null; then
 else
   echo "== lint: clang-tidy-19 is missing: C++ not linted"
 fi
-venv=build/venv
-if [ -x "$venv/bin/python" ] || python3 -m venv "$venv" 2>/dev/null; then
-  "$venv/bin/pip" install -q --disable-pip-version-check ruff mypy ./bindings/python >/dev/null 2>&1
-  step "ruff" "$venv/bin/python" -m ruff check --no-cache bindings/python
-  step "ruff format" "$venv/bin/python" -m ruff format --no-cache --check bindings/python
-  step "mypy" "$venv/bin/python" -m mypy --strict --no-incremental bindings/python/shinken_gym
+python=build/venv/bin/python
+if scripts/python-venv.sh ruff mypy; then
+  step "ruff" "$python" -m ruff check --no-cache bindings/python
+  step "ruff format" "$python" -m ruff format --no-cache --check bindings/python
+  step "mypy" "$python" -m mypy --strict --no-incremental bindings/python/shinken_gym
+else
+  echo "== lint: no virtual environment: Python not linted"
+  status=1
 fi
 exit $status
