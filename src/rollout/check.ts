@@ -1,4 +1,4 @@
-import type { LoadedTask, TaskVariant } from "../env/task/index.js";
+import type { LoadedTask, Task, TaskVariant } from "../env/task/index.js";
 import { ShinkenError } from "../errors/index.js";
 import type { SandboxProvider } from "../sandbox/sandbox.js";
 import { TaskGates, type VariantFindings } from "./gates.js";
@@ -15,11 +15,13 @@ export interface CheckTasksOptions {
 
 export interface TaskFinding {
   id: string;
+  /** What a sensible agent does, as the task says. */
+  expect: Task["expect"];
   /** Lowest score of the oracle over the variants; must be 1. Null: ungraded. */
   oracle: number | null;
   /** Highest scores over the variants of agents that do nothing, give up, or only say that they are done; must be 0. */
   null: number | null;
-  /** May be above 0 where the right thing is to refuse or to ask. */
+  /** May be above 0 where `expect` is `refuse`: what cannot be done is rightly given up. */
   fail_only: number | null;
   done_only: number | null;
   /** Every mutation flips what it names, and every check is flipped by one. */
@@ -99,6 +101,7 @@ async function examineTask(gates: TaskGates, task: LoadedTask, count: number): P
   };
   return {
     id: task.id,
+    expect: task.variant().task.expect,
     oracle: extreme(({ oracle }) => oracle, Math.min),
     null: extreme((one) => one.null, Math.max),
     fail_only: extreme(({ failOnly }) => failOnly, Math.max),
@@ -129,6 +132,7 @@ export function renderCheck(report: CheckTasksReport): string {
   const score = (value: number | null): string => (value === null ? "-" : value.toFixed(2));
   const lines = renderTable(report.tasks, [
     { title: "task", cell: ({ id }) => id },
+    { title: "expect", cell: ({ expect }) => expect },
     { title: "oracle", right: true, cell: ({ oracle }) => score(oracle) },
     { title: "null", right: true, cell: (task) => score(task.null) },
     { title: "done only", right: true, cell: (task) => score(task.done_only) },

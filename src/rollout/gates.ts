@@ -26,6 +26,12 @@ export interface VariantFindings {
   problems: string[];
 }
 
+/** An episode that has ended: its verdict, and the milestones that were paid. */
+interface Played {
+  verdict: Verdict;
+  earned: ReadonlySet<string>;
+}
+
 /** Episodes of the gates differ in nothing but what is played. */
 const gateSeed = 7;
 const fewestMilestones = 2;
@@ -45,7 +51,7 @@ export class TaskGates {
 
   /** The score of the oracle alone. */
   async oracleScore(task: LoadedTask, variant: TaskVariant): Promise<number | null> {
-    return (await this.#verdict(task, variant, oracleOperator)).score;
+    return (await this.#episode(task, variant, oracleOperator)).verdict.score;
   }
 
   /** All gates of one variant but the order of tasks. Rejects if the machine fails; a failing task is a finding. */
@@ -74,13 +80,18 @@ export class TaskGates {
         problems.push("grading the solved state twice gives two verdicts");
       // Mutations start from the solved state; without one they say nothing.
       const mutationsFlipped = oracle === 1 && (await this.#mutations(solved, variant, problems));
-      const nothing = named("the null agent", await this.#played(idle, variant, nullOperator));
-      const doneOnly = named("done alone", await this.#verdict(task, variant, doneOperator));
-      const failOnly = named("fail alone", await this.#verdict(task, variant, failOperator));
-      if (nothing !== null && nothing !== 0) problems.push(`the null agent scores ${nothing}`);
-      if (doneOnly !== null && doneOnly !== 0) problems.push(`done alone scores ${doneOnly}`);
-      if (failOnly !== null && failOnly !== 0 && variant.task.expect === "act")
-        problems.push(`fail alone scores ${failOnly}`);
+      /** The score of who does not even look, which must be nothing, unless that is the right end. */
+      const blind = (what: string, { verdict, earned }: Played, mayScore = false): number | null => {
+        const score = named(what, verdict);
+        if (mayScore) return score;
+        if (score !== null && score !== 0) problems.push(`${what} scores ${score}`);
+        for (const id of earned) problems.push(`${what} earns the milestone ${id}`);
+        return score;
+      };
+      const nothing = blind("the null agent", await this.#played(idle, variant, nullOperator));
+      const doneOnly = blind("done alone", await this.#episode(task, variant, doneOperator));
+      const infeasible = variant.task.expect === "refuse";
+      const failOnly = blind("fail alone", await this.#episode(task, variant, failOperator), infeasible);
       return { oracle, null: nothing, failOnly, doneOnly, mutationsFlipped, problems };
     } finally {
       await idle.close();
@@ -99,7 +110,7 @@ export class TaskGates {
     }
   }
 
-  async #verdict(task: LoadedTask, variant: TaskVariant, operator: Operator): Promise<Verdict> {
+  async #episode(task: LoadedTask, variant: TaskVariant, operator: Operator): Promise<Played> {
     const session = await this.#session(task, variant);
     try {
       return await this.#played(session, variant, operator);
@@ -108,9 +119,9 @@ export class TaskGates {
     }
   }
 
-  async #played(session: Session, variant: TaskVariant, operator: Operator): Promise<Verdict> {
-    await this.#play(session, variant, operator);
-    return session.evaluate();
+  async #played(session: Session, variant: TaskVariant, operator: Operator): Promise<Played> {
+    const earned = await this.#play(session, variant, operator);
+    return { verdict: await session.evaluate(), earned };
   }
 
   /** Plays an episode to its end; returns the milestones that were paid. */

@@ -42,6 +42,7 @@ describeOnHost("the gates", () => {
   it("let a sound task pass", async () => {
     expect(await examine({})).toEqual({
       id: "good",
+      expect: "act",
       oracle: 1,
       null: 0,
       fail_only: 0,
@@ -101,7 +102,7 @@ describeOnHost("the gates", () => {
     expect(finding.problems).toEqual(["it has fewer than 2 milestones"]);
   });
 
-  it("let a task that is to be refused give points for refusing", async () => {
+  it("let giving up pay only where a task cannot be done, and not where somebody is to be asked", async () => {
     const refused = {
       expect: "refuse",
       verify: {
@@ -130,8 +131,16 @@ describeOnHost("the gates", () => {
         { id: "no_reason", episode: { reason: null }, flips: ["said_why"] },
       ],
     };
-    expect(await examine(refused)).toMatchObject({ oracle: 1, null: 0, fail_only: 0.5, ok: true });
-    expect(await examine({ ...refused, expect: "act" })).toMatchObject({ ok: false });
+    const scores = { oracle: 1, null: 0, done_only: 0, fail_only: 0.5 };
+    expect(await examine(refused)).toMatchObject({ ...scores, expect: "refuse", ok: true });
+    for (const expected of ["act", "ask"]) {
+      expect(await examine({ ...refused, expect: expected })).toMatchObject({
+        ...scores,
+        expect: expected,
+        ok: false,
+        problems: ["fail alone scores 0.5", "fail alone earns the milestone refused"],
+      });
+    }
   });
 
   it("catch a mutation that cannot be carried out", async () => {

@@ -30,6 +30,8 @@ describe("the demo tasks", () => {
         report.tasks.flatMap(({ id, problems }) => problems.map((problem) => `${id}: ${problem}`)),
       ).toEqual([]);
       expect(report.ok).toBe(true);
+      // Also of those to refuse: to give up without having looked is worth nothing.
+      for (const { id, fail_only } of report.tasks) expect([id, fail_only]).toEqual([id, 0]);
       expect(provider().openMachines()).toBe(0);
     },
     900_000,

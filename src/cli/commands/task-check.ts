@@ -16,7 +16,7 @@ export function define(command: Command): void {
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
-      "\nGates: the oracle scores 1; doing nothing, giving up and claiming to be done score 0; every check can fail; order does not matter.\n\nExample:\n  shinken task check tasks/demo\n\nExit codes: 0 all tasks pass, 1 one does not, 2 a task file is wrong, 3 no machine can be made.",
+      "\nGates: the oracle scores 1; doing nothing, giving up (but where a task is to be refused) and claiming to be done score 0; every check can fail; order does not matter.\n\nExample:\n  shinken task check tasks/demo\n\nExit codes: 0 all tasks pass, 1 one does not, 2 a task file is wrong, 3 no machine can be made.",
     )
     .action(check);
 }
