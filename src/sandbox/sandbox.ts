@@ -40,7 +40,13 @@ export interface ExecResult {
 /** A command whose output arrives while it runs and that can be written to. */
 export interface ExecStream {
   onOutput(listener: (channel: "stdout" | "stderr", chunk: Uint8Array) => void): void;
-  write(data: Uint8Array): void;
+  /**
+   * Writes to standard input; after the command's end there is nobody to write to. False once so much waits for the command to
+   * read it that the writer should wait for `onDrain`; what was written is kept all the same.
+   */
+  write(data: Uint8Array): boolean;
+  /** Called each time that enough of what waited has been read after `write` was false. */
+  onDrain(listener: () => void): void;
   /** Closes standard input. */
   end(): void;
   /** New size of the terminal, when one was asked for. */

@@ -1,5 +1,6 @@
 import { userInfo } from "node:os";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { inputHighWater, stdinWindow } from "../../src/sandbox/agent/command.js";
 import { AgentClient } from "../../src/sandbox/agent/index.js";
 import { buildHostAgent, ProcessTransport } from "./process-transport.js";
 
@@ -60,6 +61,32 @@ describe("a streamed command", () => {
     stream.end();
     await stream.done;
     expect(answer.trim()).toBe("1000000");
+  });
+
+  it("asks its writer to wait when much is unread, and to go on when the command has read", async () => {
+    const stream = agent.stream({ argv: ["wc", "-c"], user });
+    let answer = "";
+    stream.onOutput((_channel, chunk) => {
+      answer += text(chunk);
+    });
+    const piece = new Uint8Array(60_000);
+    let [written, waits] = [0, 0];
+    const fill = (): void => {
+      const before = written;
+      for (let more = true; more; written += piece.length) more = stream.write(piece);
+      expect(written - before).toBeLessThanOrEqual(inputHighWater + stdinWindow + piece.length);
+      waits += 1;
+    };
+    stream.onDrain(() => {
+      if (written < 8_000_000) fill();
+      else stream.end();
+    });
+    fill();
+    expect(stream.write(piece)).toBe(false);
+    written += piece.length;
+    expect(await stream.done).toMatchObject({ exitCode: 0 });
+    expect(Number(answer)).toBe(written);
+    expect(waits).toBeGreaterThan(5);
   });
 
   it("tells standard error from standard output", async () => {

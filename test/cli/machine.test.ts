@@ -72,6 +72,30 @@ describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
       expect(await closed).toBe(137);
     });
 
+    it("leaves input that the command does not read with whoever writes it", async () => {
+      const child = startCli(["run", "--", "sh", "-c", "sleep 3; exit 4"]);
+      const closed = new Promise<number | null>((resolve) => child.on("exit", resolve));
+      const piece = Buffer.alloc(64 * 1024);
+      let taken = 0;
+      const offer = (error?: Error | null) => {
+        if (error != null) return;
+        taken += piece.length;
+        child.stdin.write(piece, offer);
+      };
+      child.stdin.on("error", () => undefined).write(piece, offer);
+      expect(await closed).toBe(4);
+      expect(taken).toBeLessThan(4 * 1024 * 1024);
+    });
+
+    it("passes more input on than it holds at a time", async () => {
+      const input = "0123456789abcde\n".repeat(400_000);
+      const { code, stdout } = await cli(["run", "--", "sh", "-c", "sleep 1; wc"], { input });
+      expect({ code, counts: stdout.trim().split(/\s+/) }).toEqual({
+        code: 0,
+        counts: ["400000", "400000", "6400000"],
+      });
+    });
+
     it("copies in and fetches out, folders too", async () => {
       await mkdir(join(folder, "in", "sub"), { recursive: true });
       await writeFile(join(folder, "in", "sub", "numbers"), "1\n2\n");

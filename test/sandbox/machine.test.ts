@@ -102,6 +102,28 @@ describe.skipIf(unavailable !== null)("a real machine", () => {
         expect(seen).toBe("first\ngot word\n");
         expect(result.exitCode).toBe(0);
       }));
+    it("much input, before its turn and after, and asks the writer to wait for the command", () =>
+      withFork(async (sandbox) => {
+        const piece = new Uint8Array(100_000);
+        const before = sandbox.wait(10);
+        const stream = sandbox.stream({ argv: ["wc", "-c"] });
+        let [written, seen] = [0, ""];
+        const fill = () => {
+          for (let more = true; more; written += piece.length) more = stream.write(piece);
+        };
+        stream.onDrain(() => {
+          if (written < 4_000_000) fill();
+          else stream.end();
+        });
+        stream.onOutput((_channel, chunk) => {
+          seen += text(chunk);
+        });
+        fill();
+        expect(written).toBeLessThan(2_000_000);
+        await before;
+        await stream.done;
+        expect(Number(seen)).toBe(written);
+      }));
     it("a terminal of the size asked for", () =>
       withFork(async (sandbox) => {
         const stream = sandbox.stream({ argv: ["stty", "size"] }, { terminal: { columns: 91, rows: 17 } });

@@ -128,9 +128,13 @@ async function execute(machine: Sandbox, argv: readonly string[], options: RunOp
 function connectInput(stream: ExecStream, terminal: boolean): () => void {
   const { stdin, stdout } = process;
   const raw = terminal && stdin.isTTY;
+  // What the command does not read stays with whoever writes to us.
   const onData = (chunk: Buffer) => {
-    stream.write(chunk);
+    if (!stream.write(chunk)) stdin.pause();
   };
+  stream.onDrain(() => {
+    stdin.resume();
+  });
   const onEnd = () => {
     stream.end();
   };

@@ -13,6 +13,10 @@ export const defaultOutputBytes = 1 << 20;
 export const maxOutputBytes = 256 << 20;
 /** Bytes of standard input that may be under way before the agent allows more. */
 export const stdinWindow = 262_144;
+/** Bytes of a stream's input that may wait on the host before its writer is asked to wait. */
+export const inputHighWater = 1 << 20;
+/** Bytes that are still waiting when the writer is asked to go on. */
+export const inputLowWater = inputHighWater / 4;
 /** Guest time beyond a command's own limit after which the agent must have answered. */
 export const graceMs = 10_000;
 
@@ -106,11 +110,19 @@ export function execResult(
 export class InputQueue {
   readonly #parts: Uint8Array[] = [];
   #allowed = stdinWindow;
+  #waiting = 0;
   #ended = false;
   #endSent = false;
 
   push(bytes: Uint8Array): void {
-    if (!this.#ended && bytes.length > 0) this.#parts.push(bytes);
+    if (this.#ended || bytes.length === 0) return;
+    this.#parts.push(bytes);
+    this.#waiting += bytes.length;
+  }
+
+  /** Bytes that have not been handed out. */
+  get waiting(): number {
+    return this.#waiting;
   }
 
   end(): void {
@@ -134,6 +146,7 @@ export class InputQueue {
       if (piece.length === first.length) this.#parts.shift();
       else this.#parts[0] = first.subarray(piece.length);
       this.#allowed -= piece.length;
+      this.#waiting -= piece.length;
       yield { bytes: piece, end: this.#finished() };
     }
     if (this.#finished()) yield { bytes: new Uint8Array(0), end: true };

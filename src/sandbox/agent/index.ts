@@ -1,6 +1,6 @@
 /** The host's side of docs/agent-protocol.md. */
 export { AgentClient, type AgentClientOptions, type AgentHello } from "./client.js";
-export type { ExecExtras } from "./command.js";
+export { type ExecExtras, inputHighWater } from "./command.js";
 export { AgentDialogue } from "./dialogue.js";
 export { GuestError } from "./failures.js";
 export { decodeFrame, encodeFrame, type Frame, FrameSplitter } from "./frame.js";

@@ -1,6 +1,15 @@
 /** A command whose output arrives while it runs. */
 import type { ExecRequest, ExecResult, ExecStream, StreamOptions } from "../sandbox.js";
-import { type ExecExtras, execFields, execResult, guestLimit, InputQueue, toBytes } from "./command.js";
+import {
+  type ExecExtras,
+  execFields,
+  execResult,
+  guestLimit,
+  InputQueue,
+  inputHighWater,
+  inputLowWater,
+  toBytes,
+} from "./command.js";
 import { protocolError } from "./failures.js";
 import { Channel, Control, encodeFrame, type Frame, inputFrames, Kind, Op } from "./frame.js";
 import { type AgentLink, type ExchangeOptions, payloadOf } from "./link.js";
@@ -22,6 +31,9 @@ export class AgentStream implements ExecStream {
   readonly #input = new InputQueue();
   readonly #allowed = allowance(outputWindow);
   readonly #listeners: Listener[] = [];
+  readonly #drained: (() => void)[] = [];
+  /** The writer was asked to wait. */
+  #full = false;
   /** Control frames made before the command's turn came. */
   #early: Uint8Array[] = [];
   #started = false;
@@ -112,7 +124,17 @@ export class AgentStream implements ExecStream {
   }
 
   #ready(): Uint8Array[] {
-    return [...this.#input.take()].flatMap((piece) => inputFrames(this.#stream, piece.bytes, piece.end));
+    const frames = [...this.#input.take()].flatMap((piece) =>
+      inputFrames(this.#stream, piece.bytes, piece.end),
+    );
+    if (this.#full && this.#input.waiting <= inputLowWater) {
+      this.#full = false;
+      // These frames go first, whatever a listener writes.
+      queueMicrotask(() => {
+        for (const listener of this.#drained) listener();
+      });
+    }
+    return frames;
   }
 
   #feed(): void {
@@ -131,9 +153,16 @@ export class AgentStream implements ExecStream {
     this.#listeners.push(listener);
   }
 
-  write(data: Uint8Array): void {
+  write(data: Uint8Array): boolean {
+    if (this.#over) return true;
     this.#input.push(data.slice());
+    if (this.#input.waiting > inputHighWater) this.#full = true;
     this.#feed();
+    return !this.#full;
+  }
+
+  onDrain(listener: () => void): void {
+    this.#drained.push(listener);
   }
 
   end(): void {

@@ -1,4 +1,5 @@
 /** An `ExecStream` that may be used at once, though its command starts only when its turn has come. */
+import { inputHighWater } from "../agent/index.js";
 import type { ExecResult, ExecStream } from "../sandbox.js";
 import type { Turns } from "./turns.js";
 
@@ -9,6 +10,8 @@ export class QueuedStream implements ExecStream {
   #inner: ExecStream | undefined;
   /** What was asked for before the command's turn. */
   #early: ((stream: ExecStream) => void)[] = [];
+  /** Bytes of input among it. */
+  #earlyBytes = 0;
 
   constructor(turns: Turns, start: () => ExecStream) {
     this.done = turns.take(() => {
@@ -32,10 +35,18 @@ export class QueuedStream implements ExecStream {
     });
   }
 
-  write(data: Uint8Array): void {
-    const copy = this.#inner === undefined ? data.slice() : data;
+  write(data: Uint8Array): boolean {
+    if (this.#inner !== undefined) return this.#inner.write(data);
+    const copy = data.slice();
+    this.#early.push((stream) => stream.write(copy));
+    this.#earlyBytes += copy.length;
+    // Written on in its turn, as much makes the command's own queue full, so that it tells when it has drained.
+    return this.#earlyBytes <= inputHighWater;
+  }
+
+  onDrain(listener: () => void): void {
     this.#call((stream) => {
-      stream.write(copy);
+      stream.onDrain(listener);
     });
   }
 
