@@ -16,7 +16,7 @@ interface ForkReport {
       fork_us: Spread;
       ready_ms: Spread;
       bulk100_ms: number;
-      bulk1000: { ms: number; rss_mib: number };
+      bulk1000: { ms: number; rss_mib: number; growth_mib: number };
       step_true_ms: Spread;
       evaluate10_ms: Spread | null;
       close_us: Spread;
@@ -68,7 +68,7 @@ function render({ golden_mib, memory: { soft }, baseline }: ForkReport): string 
     row("host fork", soft.fork_us, "us"),
     row("fork to ready", soft.ready_ms, "ms"),
     `${"100 forks ready".padEnd(28)} ${soft.bulk100_ms} ms`,
-    `${"1,000 forks ready".padEnd(28)} ${soft.bulk1000.ms} ms, ${soft.bulk1000.rss_mib} MiB`,
+    `${"1,000 forks ready".padEnd(28)} ${soft.bulk1000.ms} ms, process ${soft.bulk1000.rss_mib} MiB (${soft.bulk1000.growth_mib} more than without)`,
     row("step with true", soft.step_true_ms, "ms"),
     row("evaluate with ten checks", soft.evaluate10_ms, "ms"),
     row("close", soft.close_us, "us"),

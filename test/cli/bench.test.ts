@@ -1,0 +1,37 @@
+/** The benchmarks' JSON is read by others: its keys, and what they mean. No figure is asserted. */
+import { describe, expect, it } from "vitest";
+import { imageNames } from "../../src/images/index.js";
+import { cli } from "../support/cli.js";
+
+const spread = { p50: expect.any(Number), p99: expect.any(Number) };
+
+describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
+  "bench fork, with the shell image that is in the cache,",
+  () => {
+    it("prints one object, with the memory of the whole process while 1,000 machines live", async () => {
+      const { code, stdout } = await cli(["bench", "fork", "--effort", "0.001", "--json"]);
+      expect(code).toBe(0);
+      const report = JSON.parse(stdout);
+      expect(report).toMatchObject({
+        host: expect.any(Object),
+        golden_mib: expect.any(Number),
+        memory: {
+          soft: {
+            fork_us: spread,
+            ready_ms: spread,
+            bulk100_ms: expect.any(Number),
+            bulk1000: { ms: expect.any(Number), rss_mib: expect.any(Number) },
+            step_true_ms: spread,
+            evaluate10_ms: spread,
+            close_us: spread,
+          },
+        },
+        baseline: { spawn_true_ms: spread, fork2_us: spread, copy_ms: spread },
+      });
+      // The golden's pages and the runtime are in the process before the first machine is.
+      const { rss_mib: whole, growth_mib: growth } = report.memory.soft.bulk1000;
+      expect(whole - growth).toBeGreaterThan(report.golden_mib);
+      expect(growth).toBeGreaterThan(0);
+    });
+  },
+);
