@@ -7,6 +7,7 @@
 
 #include "agent/agent.h"
 #include "agent/cgroup.h"
+#include "agent/hooks.h"
 #include "agent/identity.h"
 #include "init/init.h"
 
@@ -28,6 +29,7 @@ int main(void) {
   }
   cgroup_setup();
   identity_prepare();
+  hooks_prepare();
   int status = agent_loop();
   return status == LOOP_POWEROFF ? 0 : status;
 }

@@ -38,11 +38,12 @@ export class ProcessTransport implements AgentTransport {
   #running: Running | null = null;
   #gone: string | null = null;
 
-  constructor(path: string) {
+  /** `env` is added to the agent's environment. */
+  constructor(path: string, env: Record<string, string> = {}) {
     this.runFolder = mkdtempSync(join(tmpdir(), "shinken-agent-"));
     this.#child = spawn(path, [], {
       stdio: ["pipe", "pipe", "pipe", "pipe"],
-      env: { ...process.env, SHINKEN_RUN: this.runFolder, ASAN_OPTIONS: "detect_leaks=0" },
+      env: { ...process.env, SHINKEN_RUN: this.runFolder, ASAN_OPTIONS: "detect_leaks=0", ...env },
     });
     this.#child.stdout?.on("data", (chunk: Buffer) => this.#take(0, chunk));
     this.#child.stdio[3]?.on("data", (chunk: Buffer) => this.#take(1, chunk));

@@ -9,6 +9,7 @@
 
 #include "agent/agent.h"
 #include "agent/cgroup.h"
+#include "agent/hooks.h"
 #include "agent/identity.h"
 #include "init/init.h"
 
@@ -37,6 +38,7 @@ int agent_main(void) {
   if (null_fd > 2) close(null_fd);
   cgroup_setup();
   identity_prepare();
+  hooks_prepare();
   ports[0].in_fd = ports[0].out_fd = open_port(PORT_AGENT, PORT_WAIT_MS);
   if (ports[0].in_fd < 0) {
     boot_log("no port " PORT_AGENT);

@@ -70,6 +70,18 @@ void cgroup_setup(void) {
 #endif
 }
 
+int cgroup_hooks(void) {
+#ifdef HOST_TEST
+  return -1;
+#else
+  int root = open(CGROUP_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (root < 0) return -1;
+  int hooks = folder(root, "hooks");
+  close(root);
+  return hooks;
+#endif
+}
+
 bool cgroup_controllers(void) {
   return controllers;
 }

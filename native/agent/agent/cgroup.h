@@ -10,6 +10,9 @@ void cgroup_setup(void);
 bool cgroup_controllers(void);
 /// Descriptor of the leaf's folder, owned here; -1 without cgroups.
 int cgroup_leaf(int port, int slot);
+/// Makes the cgroup of the image's hooks, which a frozen workload does not stop; its folder, -1 without
+/// cgroups.
+int cgroup_hooks(void);
 /// Kills everything in the leaf at once.
 void cgroup_kill(int leaf);
 /// Moves what is left in the leaf into `background`, so that the leaf can be used again.

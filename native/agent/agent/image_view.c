@@ -16,7 +16,7 @@
 int image_mount_fd = -1;
 
 #ifdef HOST_TEST
-int image_view(const char** step) {
+int image_view_new(const char** step) {
   *step = "image";
   return -ENODEV;
 }
@@ -28,8 +28,6 @@ int image_view(const char** step) {
 #define MOVE_EMPTY_SOURCE 4    // MOVE_MOUNT_F_EMPTY_PATH
 #define TREE_CLONE 1           // OPEN_TREE_CLONE
 #define TREE_RECURSIVE 0x8000  // AT_RECURSIVE
-
-static int view_fd = -1;
 
 /// Folders whose content is data: nothing is looked up there to be loaded as a program, a library or its
 /// configuration.
@@ -52,15 +50,18 @@ static int device(const char* name, unsigned minor) {
   return result;
 }
 
-/// Runs in a child with a mount namespace of its own; returns the step that failed, or null.
+/// Runs in a child, which leaves for a mount namespace of its own; returns the step that failed, or null.
 static const char* build(void) {
+  // Copied without what anybody may have mounted into it, and before leaving: only a mount of the namespace
+  // that one is in can be copied (Linux 6.12).
+  int image = (int)syscall(SYS_open_tree, image_mount_fd, "", TREE_CLONE | AT_EMPTY_PATH | O_CLOEXEC);
+  if (image < 0) return "image_copy";
+  if (unshare(CLONE_NEWNS) != 0) return "image_unshare";
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return "image_private";
   // The whole machine first, while /run/shinken is still what it was.
   int machine = (int)syscall(SYS_open_tree, AT_FDCWD, "/", TREE_CLONE | TREE_RECURSIVE | O_CLOEXEC);
   if (machine < 0) return "image_machine";
-  // The kept mount can be attached once (Linux 6.12 clones no detached mount), and the view is made once.
-  if (syscall(SYS_move_mount, image_mount_fd, "", AT_FDCWD, STAGE, MOVE_EMPTY_SOURCE) != 0)
-    return "image_root";
+  if (syscall(SYS_move_mount, image, "", AT_FDCWD, STAGE, MOVE_EMPTY_SOURCE) != 0) return "image_root";
   if (mount("proc", STAGE "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0) return "image_proc";
   if (mount("dev", STAGE "/dev", "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=755,size=64k") != 0)
     return "image_dev";
@@ -82,19 +83,16 @@ struct report {
   int error;
 };
 
-int image_view(const char** step) {
+int image_view_new(const char** step) {
+  int view_fd = -1;
+  *step = "image";
   if (image_mount_fd < 0) return -ENODEV;
-  if (view_fd >= 0) return view_fd;
   int done[2], go[2];
   if (pipe2(done, O_CLOEXEC) != 0) return -errno;
   if (pipe2(go, O_CLOEXEC) != 0) return -errno;
   pid_t pid = fork();
   if (pid == 0) {
-    struct report report = {NULL, 0};
-    if (unshare(CLONE_NEWNS) != 0)
-      report.failed = "image_unshare";
-    else
-      report.failed = build();
+    struct report report = {.failed = build()};
     report.error = errno;
     char byte;
     close(go[1]);
@@ -124,3 +122,13 @@ int image_view(const char** step) {
   return -report.error;
 }
 #endif
+
+int image_view(const char** step) {
+  static int view_fd = -1;
+  if (view_fd < 0) {
+    int made = image_view_new(step);
+    if (made < 0) return made;
+    view_fd = made;
+  }
+  return view_fd;
+}

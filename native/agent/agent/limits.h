@@ -22,3 +22,7 @@
 #define TIMEOUT_MAX_MS (int64_t)(1000ll * 3600 * 24 * 365)
 #define OUTPUT_GRACE_US 20000
 #define ARGV_RECORD_BYTES 4096u
+#define HOOKS_MAX 8            // hooks of an image
+#define HOOK_NAME_BYTES 48u    // of a hook's file, with its NUL
+#define HOOK_TIMEOUT_MS 1000u  // guest time that one hook has
+#define HOOK_SEED_BYTES 32u    // random bytes that one hook is given

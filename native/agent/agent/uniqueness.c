@@ -4,6 +4,7 @@
 
 #include "agent/agent.h"
 #include "agent/cgroup.h"
+#include "agent/hooks.h"
 #include "agent/identity.h"
 
 #define SEED_MIN 32u
@@ -78,11 +79,12 @@ static bool parse(struct request* request, struct packet* packet) {
 
 struct outcome {
   const char* network;
-  uint32_t notified;
+  uint32_t notified, hooks;
   uint8_t sample[SAMPLE];
 };
 
-/// Every step in its order; the name of the one that failed, with its errno in `*error`, or null.
+/// Every step of the agent's own in its order; the name of the one that failed, with its errno in `*error`,
+/// or null.
 static const char* carry_out(const struct packet* packet, struct outcome* outcome, int* error) {
 #ifndef HOST_TEST
   if ((*error = cgroup_freeze(true)) != 0) return "freeze";
@@ -98,7 +100,6 @@ static const char* carry_out(const struct packet* packet, struct outcome* outcom
   if ((*error = identity_random_seed()) != 0) return "random_seed";
   if ((*error = identity_generation(packet->generation)) != 0) return "generation";
   if ((*error = notify_registered(&outcome->notified)) != 0) return "notify";
-  if (getrandom(outcome->sample, SAMPLE, GRND_NONBLOCK) != SAMPLE) return *error = errno, "sample";
   return NULL;
 }
 
@@ -111,12 +112,19 @@ void op_uniqueness(struct request* request) {
   int error;
   const char* failed = carry_out(&packet, &outcome, &error);
   memset(packet.seed, 0, sizeof packet.seed);
+  struct hook_fault fault;
+  if (failed == NULL && !hooks_run(packet.generation, packet.hostname, &outcome.hooks, &fault)) {
+    reply_error(request->port, request->frame.stream, fault.code, fault.where);
+    return;
+  }
+  if (failed == NULL && getrandom(outcome.sample, SAMPLE, GRND_NONBLOCK) != SAMPLE)
+    error = errno, failed = "sample";
   if (failed != NULL) {
     reply_errno(request->port, request->frame.stream, error, failed);
     return;
   }
   struct mp_writer writer = reply_start(request->port);
-  mp_put_map(&writer, 4);
+  mp_put_map(&writer, outcome.hooks > 0 ? 5 : 4);
   mp_put_str(&writer, "generation");
   mp_put_bin(&writer, packet.generation, sizeof packet.generation);
   mp_put_str(&writer, "sample");
@@ -125,6 +133,10 @@ void op_uniqueness(struct request* request) {
   mp_put_str(&writer, outcome.network);
   mp_put_str(&writer, "notified");
   mp_put_int(&writer, outcome.notified);
+  if (outcome.hooks > 0) {
+    mp_put_str(&writer, "hooks");
+    mp_put_int(&writer, outcome.hooks);
+  }
   reply_end(request->port, request->frame.stream, &writer);
 #ifndef HOST_TEST
   // The acknowledgement goes out first. The agent does not sleep in between, so the workload runs only after

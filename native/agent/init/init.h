@@ -33,7 +33,7 @@ void load_modules(void);
 
 // root.c
 /// Mounts the image disk under an overlay and makes it the root; false if the machine has no such disk. Keeps
-/// a detached mount of the read-only image in image_mount_fd.
+/// the mount of the read-only image in image_mount_fd.
 bool enter_image(void);
 
 // ports.c

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,7 +13,6 @@
 
 #define DISK_WAIT_MS 2000
 #define UNTOLD_WAIT_MS 20
-#define TREE_CLONE 1  // OPEN_TREE_CLONE of linux/mount.h
 
 static bool wait_for(const char* path, unsigned wait_ms) {
   for (unsigned waited = 0; access(path, F_OK) != 0; waited++) {
@@ -82,7 +80,7 @@ bool enter_image(void) {
     return false;
   }
   must_mount(disk, "/image", "erofs", MS_RDONLY, NULL);
-  image_mount_fd = (int)syscall(SYS_open_tree, AT_FDCWD, "/image", TREE_CLONE | O_CLOEXEC);
+  image_mount_fd = open("/image", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (image_mount_fd < 0) boot_fail("keeping the image: %s", strerror(errno));
   snprintf(options, sizeof options, "mode=0755,size=%s",
            boot_option("shinken.overlay", "50%", size_buffer, sizeof size_buffer));

@@ -45,6 +45,7 @@ export const uniquenessReply = z.strictObject({
   sample: bytes.refine((value) => value.length === 32),
   network: z.enum(["absent", "set"]),
   notified: small,
+  hooks: small.default(0),
 });
 
 const fileTypes: Record<string, FileType> = {

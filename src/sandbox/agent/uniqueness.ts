@@ -29,6 +29,8 @@ export interface ForkAcknowledgement {
   network: "absent" | "set";
   /** Registered processes that were signalled. */
   notified: number;
+  /** Hooks of the image that ran, all of them to a good end. */
+  hooks: number;
 }
 
 function hexBytes(text: string, count: number, path: string): Uint8Array {
@@ -61,7 +63,8 @@ export async function makeUnique(
     if (Buffer.compare(reply.generation, generation) !== 0) {
       throw new ShinkenError("fork_failed", "The fork acknowledged another generation.");
     }
-    return { sample: reply.sample.slice(), network: reply.network, notified: reply.notified };
+    const { network, notified, hooks } = reply;
+    return { sample: reply.sample.slice(), network, notified, hooks };
   } catch (cause) {
     if (!(cause instanceof GuestError)) throw cause;
     throw new ShinkenError(
