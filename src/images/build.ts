@@ -38,6 +38,7 @@ import { fetchPackages } from "./packages.js";
 import { appendBase, type ImageRecipe, recipeVersion, recipes } from "./recipe.js";
 import { recipeDigest } from "./recipe_digest.js";
 import { buildRoot, rootKey } from "./root/build_root.js";
+import { checkHooks } from "./root/hooks.js";
 import type { BuildOptions, ImageInfo, ImageProgress } from "./types.js";
 
 /** The finishing boot's initial root and the finished root, with room to spare. */
@@ -71,6 +72,7 @@ export async function buildRecipe(
   const report: Report = options.onProgress ?? (() => undefined);
   const layout = cacheLayout(options.cacheDir);
   try {
+    checkHooks(recipe.hooks ?? []);
     const agent = readAgent(options.agent);
     makeLayout(layout);
     const wait = (): void => {

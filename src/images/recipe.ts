@@ -10,6 +10,14 @@ export const suite = "trixie";
 export const component = "main";
 export const architecture = "riscv64";
 
+/** A program that every fork of the image runs in its uniqueness step; see docs/uniqueness.md. */
+export interface ImageHook {
+  /** Hooks run in the order of their names, byte by byte. */
+  name: string;
+  /** Text of the script, with its interpreter's line; the interpreter comes from the image. */
+  script: string;
+}
+
 export interface ImageRecipe {
   name: string;
   /** Packages asked for by name, beside every package marked Essential; apt adds their dependencies. */
@@ -22,6 +30,8 @@ export interface ImageRecipe {
   tools: readonly string[];
   /** Locales taken out of locales-all, following its links. */
   locales: readonly string[];
+  /** What makes forks unique beyond what the agent does; unsaid, nothing. Packages may bring more in the same folder. */
+  hooks?: readonly ImageHook[];
   /** File systems are padded to a multiple of this; also the block device's sector granularity. */
   diskMiB: number;
   /** Memory of the finishing boot: the whole root, twice, in a ramfs. */

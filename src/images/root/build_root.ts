@@ -79,6 +79,7 @@ export async function buildRoot(
         root: set.root.map((record) => ({ record, deb: deb(record) })),
         tools: set.tools.map((record) => ({ record, deb: deb(record) })),
         locales: { deb: deb(set.locales), names: recipe.locales },
+        hooks: recipe.hooks ?? [],
         modules,
         epoch,
         uuid: uuidOf(key),

@@ -5,10 +5,11 @@ import { inOrderAhead } from "../ahead.js";
 import { asset } from "../assets.js";
 import { type DebControl, readControl, readData } from "../deb/package.js";
 import type { TarEntry } from "../deb/tar.js";
-import { architecture, pathRules } from "../recipe.js";
+import { architecture, type ImageHook, pathRules } from "../recipe.js";
 import { type PythonSource, PythonSources } from "../python/sources.js";
 import { CpioWriter, type ByteSink } from "./cpio.js";
 import { DpkgDatabase } from "./dpkg_database.js";
+import { hookEntries } from "./hooks.js";
 import { pickLocales } from "./locales.js";
 import { dpkgConfiguration, pathFilter } from "./path_rules.js";
 import { TreeWriter } from "./tree.js";
@@ -29,6 +30,7 @@ export interface FinishingRoot {
   root: readonly { record: PackageRecord; deb: string }[];
   tools: readonly { record: PackageRecord; deb: string }[];
   locales: { deb: string; names: readonly string[] };
+  hooks: readonly ImageHook[];
   /** Awaited last: they are unpacked from the largest package of all while the others pass. */
   modules: Promise<readonly { name: string; data: Uint8Array }[]>;
   /** Clock of the finishing boot, seconds since the epoch. */
@@ -118,6 +120,7 @@ async function writeTarget(cpio: CpioWriter, parts: FinishingRoot): Promise<void
   for (const [path, file] of database.finish(architecture))
     await target.addFile(`var/lib/dpkg/${path}`, file.data, file.mode);
   if (parts.compile !== null) await target.addPackage("byte code", await parts.compile(python.list()));
+  await target.addPackage("the recipe's hooks", hookEntries(parts.hooks, parts.epoch));
   await target.addFile("etc/dpkg/dpkg.cfg.d/shinken", dpkgConfiguration(pathRules));
   await target.addFile("usr/sbin/policy-rc.d", await readFile(asset("guest", "policy-rc.d")), 0o755);
   await target.addFolder("root", 0o700);
