@@ -47,6 +47,16 @@ describe("the words of the agent protocol", () => {
     expect(enumeration("event")).toEqual(events);
   });
 
+  it("are the same bounds of hooks in their page and the agent", () => {
+    const limits = read("native/agent/agent/limits.h");
+    const bound = (name: string): number =>
+      Number(new RegExp(`#define ${name} (\\d+)`).exec(limits)?.[1] ?? Number.NaN);
+    const hooks = read("docs/uniqueness.md");
+    expect(hooks).toContain(`\`HOOKS_MAX\` ${bound("HOOKS_MAX")} hooks`);
+    expect(hooks).toContain(`names of at most ${bound("HOOK_NAME_BYTES") - 1} bytes`);
+    expect(hooks).toContain(`\`HOOK_TIMEOUT_MS\` ${bound("HOOK_TIMEOUT_MS").toLocaleString("en")} ms`);
+  });
+
   it("are the same kinds, flags, channels and limit in the client and the agent", () => {
     expect(enumeration("frame_kind")).toEqual(Kind);
     expect(enumeration("frame_flags")).toEqual(Flag);
