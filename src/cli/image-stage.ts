@@ -12,7 +12,7 @@ const names: Record<ImageStage, string> = {
 /** Builds the image, or finds it in the cache and says so. */
 export async function buildWithProgress(
   name: string,
-  options: Pick<BuildOptions, "locked" | "mirror" | "refresh"> = {},
+  options: Pick<BuildOptions, "guestPython" | "locked" | "mirror" | "refresh"> = {},
 ): Promise<ImageInfo> {
   const [{ buildImage }, { runFinishingBoot }] = await Promise.all([
     import("../images/index.js"),

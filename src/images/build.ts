@@ -1,13 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { nearest } from "../errors/nearest.js";
 import { ShinkenError } from "../errors/index.js";
@@ -25,16 +16,16 @@ import {
 } from "./cache/folder.js";
 import { imageFault, imageInfo } from "./cache/images.js";
 import { withLock } from "./cache/lock.js";
-import { buildFailure, sha256 } from "./files.js";
+import { buildFailure, requireSpace, sha256 } from "./files.js";
 import {
   formatJson,
   type Manifest,
   parseFile,
-  readManifest,
+  readManifestOf,
   type RootRecord,
   rootRecordSchema,
 } from "./manifest.js";
-import { fetchPackages } from "./packages.js";
+import { fetchPackages, lockedSet } from "./packages.js";
 import { appendBase, type ImageRecipe, recipeVersion, recipes } from "./recipe.js";
 import { recipeDigest } from "./recipe_digest.js";
 import { buildRoot, rootKey } from "./root/build_root.js";
@@ -49,13 +40,14 @@ type Report = (event: ImageProgress) => void;
 /**
  * Builds a guest image, or finds it in the cache. An image that is there is taken without asking the network, unless
  * `refresh` or `locked` is given; a changed agent only makes a new initial root. Nothing appears in the cache before
- * it is whole. Throws `image_build_failed`, `signature_invalid`, `hash_mismatch`, `disk_full`, `host_unsupported`.
+ * it is whole. Throws `bad_request` (name, manifest), `image_build_failed`, `signature_invalid`, `hash_mismatch`, `disk_full`, `host_unsupported`.
  */
 export async function buildImage(name: string, options: BuildOptions): Promise<ImageInfo> {
   const recipe = recipes.get(name);
   if (recipe === undefined) {
     const meant = nearest(name, recipes.keys());
-    throw new ShinkenError("image_missing", `there is no recipe for an image ${name}`, {
+    throw new ShinkenError("bad_request", `there is no recipe for an image ${name}`, {
+      path: "name",
       suggestion:
         meant === undefined ? `known images: ${[...recipes.keys()].join(", ")}` : `did you mean ${meant}?`,
     });
@@ -73,6 +65,7 @@ export async function buildRecipe(
   const layout = cacheLayout(options.cacheDir);
   try {
     checkHooks(recipe.hooks ?? []);
+    const former = options.locked === undefined ? undefined : readManifestOf(recipe.name, options.locked);
     const agent = readAgent(options.agent);
     makeLayout(layout);
     const wait = (): void => {
@@ -81,8 +74,8 @@ export async function buildRecipe(
     return await withLock(layout.lock, wait, async () => {
       sweep(layout);
       const root =
-        cachedRoot(layout, recipe, options, report) ??
-        (await makeRoot(layout, recipe, options, report, keys));
+        cachedRoot(layout, recipe, former, options, report) ??
+        (await makeRoot(layout, recipe, former, options, report, keys));
       return await assemble(layout, recipe, root, agent, report);
     });
   } catch (error) {
@@ -106,27 +99,20 @@ function sweep(layout: CacheLayout): void {
     rmSync(join(layout.tmp, name), { recursive: true, force: true });
 }
 
-/** Fails early: a disk that fills up under a running machine is seen only as an error of that machine's disk. */
-function requireSpace(folder: string): void {
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize < buildBytes) {
-    throw new ShinkenError("disk_full", `building an image needs ${buildBytes / 1e6} MB in ${folder}`, {
-      suggestion: "free some space, or point SHINKEN_CACHE to another disk",
-    });
-  }
-}
-
 /** The root that is in the cache for this recipe, or undefined if one must be made or looked for. */
 function cachedRoot(
   layout: CacheLayout,
   recipe: ImageRecipe,
+  former: Manifest | undefined,
   options: BuildOptions,
   report: Report,
 ): string | undefined {
   if (options.refresh === true) return undefined;
-  if (options.locked !== undefined) {
-    const folder = join(layout.roots, readManifest(options.locked).rootKey);
-    if (!existsSync(folder)) return undefined;
+  if (former !== undefined) {
+    const folder = join(layout.roots, former.rootKey);
+    // The key must be that of the packages: an edited manifest does not pass for the one that it was.
+    if (rootKey(recipe, lockedSet(former)) !== former.rootKey || !existsSync(folder)) return undefined;
+    requireFormerBytes(former, parseFile(join(folder, "root.json"), rootRecordSchema, "root record"));
     report({ stage: "packages", done: 1, total: 1, text: "cached" });
     return folder;
   }
@@ -137,6 +123,15 @@ function cachedRoot(
   return link;
 }
 
+function requireFormerBytes(former: Manifest, { files }: RootRecord): void {
+  if (former.files.root.sha256 === files.root.sha256 && former.files.kernel.sha256 === files.kernel.sha256)
+    return;
+  throw new ShinkenError(
+    "image_build_failed",
+    "the same packages did not give the bytes of the former image",
+  );
+}
+
 function currentName(recipe: ImageRecipe): string {
   return `${recipe.name}-${recipeDigest(recipe).slice(0, 16)}`;
 }
@@ -144,19 +139,19 @@ function currentName(recipe: ImageRecipe): string {
 async function makeRoot(
   layout: CacheLayout,
   recipe: ImageRecipe,
+  former: Manifest | undefined,
   options: BuildOptions,
   report: Report,
   keys?: readonly string[],
 ): Promise<string> {
   await requireTools();
-  const packages = await fetchPackages(layout, recipe, options, report, keys);
+  const packages = await fetchPackages(layout, recipe, former, options, report, keys);
   const key = rootKey(recipe, packages.set);
-  const former = options.locked === undefined ? undefined : readManifest(options.locked);
   if (former !== undefined && former.rootKey !== key) {
     const versions = `version ${former.recipeVersion} then, ${recipeVersion} now`;
     throw new ShinkenError(
       "image_build_failed",
-      `the recipe of ${recipe.name} has changed since that image: ${versions}`,
+      `the recipe of ${recipe.name} has changed since that image (${versions}), or its manifest was edited`,
     );
   }
   const place = join(layout.roots, key);
@@ -164,20 +159,16 @@ async function makeRoot(
     report({ stage: "boot", done: 1, total: 1, text: "cached" });
   } else {
     await withWorkFolder(layout, async (folder) => {
-      requireSpace(layout.tmp);
+      // Early: a disk that fills up under a running machine is seen only as an error of that machine's disk.
+      requireSpace(layout.tmp, buildBytes, "building an image needs");
       const record = await buildRoot(folder, recipe, packages, options.runFinishingBoot, report);
-      if (former !== undefined && former.files.root.sha256 !== record.files.root.sha256) {
-        throw new ShinkenError(
-          "image_build_failed",
-          "the same packages did not give the bytes of the former image",
-        );
-      }
+      if (former !== undefined) requireFormerBytes(former, record);
       for (const name of ["finish.cpio", "python"])
         rmSync(join(folder, name), { recursive: true, force: true });
       publish(folder, place);
     });
   }
-  if (options.locked === undefined) pointName(join(layout.roots, currentName(recipe)), key);
+  if (former === undefined) pointName(join(layout.roots, currentName(recipe)), key);
   return place;
 }
 

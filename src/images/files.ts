@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { statfsSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { ShinkenError } from "../errors/index.js";
 
@@ -25,17 +26,26 @@ export function sha256(data: Uint8Array | string): string {
   return createHash("sha256").update(data).digest("hex");
 }
 
+/** An error with the code `disk_full` that says what to do. */
+export function diskFull(what: string, cause?: unknown): ShinkenError {
+  return new ShinkenError("disk_full", `the image cache's disk is full: ${what}`, {
+    suggestion: "free some space, or point SHINKEN_CACHE to another disk; a build needs about 1.5 GB",
+    cause,
+  });
+}
+
+/** Throws `disk_full` unless a folder's disk has room for that many bytes more. `what` begins the message. */
+export function requireSpace(folder: string, bytes: number, what: string): void {
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < bytes) throw diskFull(`${what} ${Math.ceil(bytes / 1e6)} MB in ${folder}`);
+}
+
 /** Gives a failure of the file system its code: a full disk is `disk_full`, errors of ours stay what they are. */
 export function buildFailure(error: unknown): ShinkenError {
   if (error instanceof ShinkenError) return error;
   const code = (error as NodeJS.ErrnoException | null)?.code;
   const message = error instanceof Error ? error.message : String(error);
-  if (code === "ENOSPC" || code === "EDQUOT") {
-    return new ShinkenError("disk_full", `the image cache's disk is full: ${message}`, {
-      suggestion: "free some space, or point SHINKEN_CACHE to another disk; a build needs about 1.5 GB",
-      cause: error,
-    });
-  }
+  if (code === "ENOSPC" || code === "EDQUOT") return diskFull(message, error);
   return new ShinkenError("image_build_failed", message, { cause: error });
 }
 

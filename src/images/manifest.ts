@@ -49,6 +49,13 @@ export function readManifest(file: string): Manifest {
   return parseFile(file, manifestSchema, "manifest");
 }
 
+/** Reads the manifest of a former image called `name`. Throws `bad_request`, also for another image's. */
+export function readManifestOf(name: string, file: string): Manifest {
+  const manifest = readManifest(file);
+  if (manifest.name === name) return manifest;
+  throw new ShinkenError("bad_request", `${file} is the manifest of image ${manifest.name}, not ${name}`);
+}
+
 /** Reads a JSON file of ours by its schema. Throws `bad_request`. */
 export function parseFile<T>(file: string, schema: z.ZodType<T>, what: string): T {
   let value: unknown;

@@ -5,8 +5,8 @@ import type { PackageRecord } from "./apt/index_file.js";
 import { chooseMirror } from "./apt/mirror.js";
 import { archivePath, fetchIndex, type PackageSet, resolvePackages } from "./apt/resolve.js";
 import type { CacheLayout } from "./cache/folder.js";
-import { fetchHostPython, type HostPython, interpreterPackage } from "./python/host_python.js";
-import { type Manifest, type ManifestPackage, readManifest } from "./manifest.js";
+import { fetchHostPython, type HostPython, inGuest, interpreterPackage } from "./python/host_python.js";
+import type { Manifest, ManifestPackage } from "./manifest.js";
 import type { ImageRecipe } from "./recipe.js";
 import type { BuildOptions, ImageProgress } from "./types.js";
 
@@ -26,7 +26,8 @@ function toRecord(entry: ManifestPackage): PackageRecord {
   return { ...entry, essential: false, depends: "" };
 }
 
-function lockedSet(manifest: Manifest): PackageSet {
+/** The packages that a manifest names. */
+export function lockedSet(manifest: Manifest): PackageSet {
   return {
     releaseDate: manifest.releaseDate,
     root: manifest.packages.map(toRecord),
@@ -46,11 +47,12 @@ export function gonePackages(
 
 /**
  * Decides which packages an image gets and brings them into the cache. Without a lock: what the signed release lists
- * today. With one: exactly the manifest's, from the cache where they are there, without asking anybody.
+ * today. With a former image's manifest: exactly its packages, from the cache where they are there, without asking anybody.
  */
 export async function fetchPackages(
   layout: CacheLayout,
   recipe: ImageRecipe,
+  former: Manifest | undefined,
   options: BuildOptions,
   report: (event: ImageProgress) => void,
   keys?: readonly string[],
@@ -64,28 +66,17 @@ export async function fetchPackages(
 
   const hostPython = async (set: PackageSet): Promise<HostPython | null> => {
     const interpreter = interpreterPackage(set.root);
-    if (interpreter === undefined) return null;
+    if (interpreter === undefined || options.guestPython === true) return null;
     try {
       return await fetchHostPython(layout.debianHost, mirror.url, keys, interpreter);
     } catch (error) {
-      say(
-        1,
-        1,
-        `Python modules will be compiled in the guest: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      say(1, 1, `${inGuest}: ${error instanceof Error ? error.message : String(error)}`);
       return null;
     }
   };
 
-  if (options.locked !== undefined) {
-    const manifest = readManifest(options.locked);
-    if (manifest.name !== recipe.name) {
-      throw new ShinkenError(
-        "bad_request",
-        `${options.locked} is the manifest of image ${manifest.name}, not ${recipe.name}`,
-      );
-    }
-    const set = lockedSet(manifest);
+  if (former !== undefined) {
+    const set = lockedSet(former);
     const missing = await missingPackages(apt.archives, all(set));
     if (missing.length > 0) {
       say(0, 0, `package lists from ${mirror.url}`);

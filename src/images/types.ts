@@ -52,6 +52,8 @@ export interface BuildOptions {
   mirror?: string | undefined;
   /** Ask the mirror what is current even if the image is already built. */
   refresh?: boolean | undefined;
+  /** Byte-compile Python's modules in the finishing boot, as where the host cannot: the same bytes, but slowly. */
+  guestPython?: boolean | undefined;
   /** The static riscv64 agent; default `build/agent/shinken-agent` of this package. */
   agent?: string | undefined;
   onProgress?: ((event: ImageProgress) => void) | undefined;

@@ -52,6 +52,8 @@ describe("a command line that is wrong", () => {
     [["eval", "/no/such/folder"], 2, "no such file or folder"],
     [["task", "check", "/no/such/folder"], 2, "no such file or folder"],
     [["serve", "--tasks", "/no/such/folder"], 2, "no such file or folder"],
+    [["image", "build", "shel"], 2, "did you mean shell?"],
+    [["image", "build", "--locked", "/no/such/file"], 2, "cannot read the manifest"],
     [["serve", "--host", "0.0.0.0"], 2, "a bearer token is required"],
   ])("%j exits with %i and says why", async (words, code, why) => {
     const result = await cli(words);

@@ -1,5 +1,13 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { asset } from "../../src/images/assets.js";
@@ -7,7 +15,12 @@ import { interpreterPackage } from "../../src/images/python/host_python.js";
 import { PythonSources } from "../../src/images/python/sources.js";
 import type { PackageRecord } from "../../src/images/apt/index_file.js";
 import type { TarEntry } from "../../src/images/deb/tar.js";
-import { scratchFolder } from "./support/tiny_deb.js";
+import { listImages } from "../../src/images/index.js";
+import type { BuildOptions } from "../../src/images/types.js";
+import { readCpio } from "./support/cpio_reader.js";
+import { scratchFolder, type TinyDeb } from "./support/tiny_deb.js";
+import { fakeBoot, tinyPackages } from "./support/tiny_mirror.js";
+import { tinyWorld, worldMark, worldObstacle } from "./support/tiny_world.js";
 
 const folder = scratchFolder();
 afterAll(() => {
@@ -108,3 +121,83 @@ describe("the Python modules of an image", () => {
     expect(readFileSync(join(library, "__pycache__", cached)).toString("hex")).toBe(before);
   });
 });
+
+const processors: Partial<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
+const processor = processors[process.arch];
+
+describe.skipIf(worldObstacle !== null || processor === undefined)(
+  `where the host cannot compile them${worldMark}`,
+  () => {
+    const world = tinyWorld();
+    const interpreter: TinyDeb = {
+      name: "python3.99-minimal",
+      files: { "usr/lib/python3.99/os.py": { data: "x = 1\n" } },
+    };
+    const withPython = tinyPackages().map((each) =>
+      each.name === "extra"
+        ? { ...each, fields: { ...each.fields, Depends: "libextra, python3.99-minimal" } }
+        : each,
+    );
+    /** Packages for the host's processor whose program does not run. */
+    const forHost = ["libc6", "zlib1g", "libexpat1", "libpython3.99-minimal", "python3.99-minimal"].map(
+      (name): TinyDeb => ({
+        name,
+        fields: { Architecture: processor ?? "" },
+        files: { [`usr/share/${name}`]: { data: "not a program" } },
+      }),
+    );
+    const texts: string[] = [];
+    const build = async (options: Partial<BuildOptions> = {}): Promise<void> => {
+      const seen: { initrd: Buffer[] } = { initrd: [] };
+      texts.length = 0;
+      await world.build({
+        runFinishingBoot: fakeBoot(seen),
+        onProgress: ({ text }) => texts.push(text),
+        ...options,
+      });
+      const paths = seen.initrd.flatMap((initrd) => readCpio(initrd).map((member) => member.path));
+      expect(paths).toContain("target/usr/lib/python3.99/os.py");
+      expect(paths).toContain("target/var/tmp/finish/compile_all.py");
+      expect(paths.filter((path) => path.endsWith(".pyc"))).toEqual([]);
+    };
+    const reason = (): string => texts.find((text) => text.includes("compiled in the guest")) ?? "";
+
+    it("for there is no Python for it, they are left to the guest", async () => {
+      world.mirror.publish([...withPython, interpreter]);
+      await build();
+      expect(reason()).toContain(`has no package list for ${processor}`);
+    });
+
+    it("for its Python does not run, they are left to the guest", async () => {
+      world.mirror.publish([...withPython, interpreter, ...forHost]);
+      await build();
+      expect(reason()).toMatch(/needs the program .*ld-linux/);
+    });
+
+    it("for its Python has another version, they are left to the guest", async () => {
+      const newer = forHost.map((each) => ({ ...each, fields: { ...each.fields, Version: "2.0-1" } }));
+      world.mirror.publish([...withPython, interpreter, ...newer]);
+      await build();
+      expect(reason()).toContain("the host's Python would be 2.0-1, the image's is 1.0-1");
+    });
+
+    it("for it is told not to, they are left to the guest and nothing is fetched for the host", async () => {
+      world.mirror.publish([...withPython, interpreter, ...forHost]);
+      await build({ guestPython: true });
+      expect(world.mirror.requests.filter((path) => path.includes(processor ?? ""))).toEqual([]);
+    });
+
+    it("asks nobody for the host's Python that is in the cache", async () => {
+      world.mirror.publish([...withPython, interpreter, ...forHost]);
+      await build();
+      const [manifest] = listImages(world.cacheDir).map((image) => image.manifest);
+      const former = `${world.cacheDir}-manifest.json`;
+      copyFileSync(manifest ?? "", former);
+      for (const name of ["roots", "images"]) rmSync(join(world.cacheDir, name), { recursive: true });
+      world.mirror.requests.length = 0;
+      await build({ locked: former });
+      expect(world.mirror.requests).toEqual([]);
+      expect(reason()).toContain("needs the program");
+    });
+  },
+);

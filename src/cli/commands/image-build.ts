@@ -5,6 +5,7 @@ interface BuildCommandOptions {
   locked?: string;
   mirror?: string;
   refresh?: boolean;
+  guestPython?: boolean;
   json?: boolean;
 }
 
@@ -14,6 +15,7 @@ export function define(command: Command): void {
     .option("--locked <manifest>", "rebuild exactly the packages of a former image's manifest.json")
     .option("--mirror <url>", "Debian mirror (or set SHINKEN_DEBIAN_MIRROR)")
     .option("--refresh", "ask the mirror for current packages even if the image is there")
+    .option("--guest-python", "byte-compile Python in the guest even where the host could (slower)")
     .option("--json", "print the image as one JSON object")
     .addHelpText(
       "after",

@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
-import { sha256OfFile } from "../files.js";
+import { requireSpace, sha256OfFile } from "../files.js";
 import { run } from "../process.js";
 import type { PrivateApt } from "./config.js";
 import { aptFailure } from "./failure.js";
@@ -65,6 +65,8 @@ export async function downloadPackages(
     return;
   }
   const missingBytes = missing.reduce((sum, record) => sum + record.size, 0);
+  // apt would try each package several times before it gave up.
+  requireSpace(apt.archives, missingBytes, "the packages need");
   const text = `${missing.length} of ${records.length} packages to fetch`;
   const before = await bytesIn(apt.archives);
   const report = async (): Promise<void> => {

@@ -1,4 +1,5 @@
 import { ShinkenError } from "../../errors/index.js";
+import { diskFull } from "../files.js";
 
 /** The last lines of apt's complaints, without its warnings. */
 function complaint(output: string): string {
@@ -12,7 +13,7 @@ function complaint(output: string): string {
 /** Turns what apt printed when it failed into an error with the fitting code. */
 export function aptFailure(doing: string, output: string): ShinkenError {
   const message = `${doing}: ${complaint(output)}`;
-  if (/No space left on device/i.test(output)) return new ShinkenError("disk_full", message);
+  if (/No space left on device/i.test(output)) return diskFull(message);
   if (/Hash Sum mismatch|File has unexpected size/i.test(output))
     return new ShinkenError("hash_mismatch", message);
   if (

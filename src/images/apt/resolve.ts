@@ -25,13 +25,20 @@ export interface PackageSet {
 export async function fetchIndex(apt: PrivateApt): Promise<{ release: Release; index: PackageIndex }> {
   const update = await run("apt-get", ["update", "-o", "APT::Update::Error-Mode=any"], { env: apt.env });
   if (update.code !== 0) throw aptFailure("fetching the package lists", `${update.stdout}\n${update.stderr}`);
+  return cachedIndex(apt);
+}
+
+/** The lists that were fetched last, checked like fresh ones. Throws if there are none. */
+export async function cachedIndex(apt: PrivateApt): Promise<{ release: Release; index: PackageIndex }> {
   const format = "$(FILENAME)|$(METAKEY)";
   const listed = await run("apt-get", ["indextargets", "--format", format, "Created-By: Packages"], {
     env: apt.env,
   });
   const [file = "", key = ""] = (listed.stdout.split("\n")[0] ?? "").split("|");
   const suffix = `_${component}_binary-${apt.architecture}_Packages`;
-  if (!file.endsWith(suffix)) throw aptFailure("finding the package list", listed.stderr);
+  if (!file.endsWith(suffix)) {
+    throw new ShinkenError("image_build_failed", `the mirror has no package list for ${apt.architecture}`);
+  }
   return readSignedIndex(`${file.slice(0, -suffix.length)}_InRelease`, file, key, apt.keys);
 }
 

@@ -15,6 +15,8 @@ export class FinishingConsole {
   /** Sum of the disk's first block as the guest read it back; undefined until it has finished. */
   headSha256: string | undefined;
   failure: string | undefined;
+  /** Whether the guest's kernel said that its disk refused a write; the guest's own cache may hide that from it. */
+  diskFault = false;
   /** Guest seconds at which each stage began, by name. */
   readonly stages = new Map<string, number>();
 
@@ -48,6 +50,8 @@ export class FinishingConsole {
       if (uptime !== undefined) this.stages.set(kind === "stage" ? rest : (kind ?? ""), Number(uptime));
       return;
     }
+    // Linux, block/blk-core.c and blk-mq.c: "I/O error, dev vda, sector 8 op 0x1:(WRITE) flags ...".
+    if (/\bI\/O error, dev vda\b/.test(line)) this.diskFault = true;
     const setup = /^Setting up (\S+)/.exec(line);
     if (setup !== null) {
       this.configured += 1;

@@ -43,7 +43,13 @@ function tryTake(lock: string): boolean {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   }
-  writeFileSync(join(lock, "owner"), me());
+  try {
+    writeFileSync(join(lock, "owner"), me());
+  } catch (error) {
+    // On a full disk nobody owns it, and the next builder would wait for a maker who is not there.
+    rmSync(lock, { recursive: true, force: true });
+    throw error;
+  }
   return true;
 }
 

@@ -2,13 +2,16 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
 import { preparePrivateApt } from "../apt/config.js";
-import { downloadPackages } from "../apt/download.js";
-import type { PackageRecord } from "../apt/index_file.js";
-import { archivePath, fetchIndex } from "../apt/resolve.js";
+import { downloadPackages, missingPackages } from "../apt/download.js";
+import type { PackageIndex, PackageRecord } from "../apt/index_file.js";
+import { archivePath, cachedIndex, fetchIndex } from "../apt/resolve.js";
 import { asset } from "../assets.js";
 import type { TarEntry } from "../deb/tar.js";
 import { run } from "../process.js";
 import type { PythonSource } from "./sources.js";
+
+/** Said, with the reason, when the host does not do what this file is for. */
+export const inGuest = "Python modules will be compiled in the guest";
 
 /** What Debian calls the host's processor, and its program loader. */
 const hosts: Readonly<Record<string, { architecture: string; libraries: string; loader: string }>> = {
@@ -34,22 +37,8 @@ function sourceVersion(version: string): string {
   return version.replace(/\+b\d+$/, "");
 }
 
-/**
- * Fetches the image's Python for the host's processor: byte-compiling the library takes the guest 11.5 G
- * instructions, the host two seconds, and the bytes are the same. Signed and checked like everything else. Throws if
- * that is not possible here; the finishing boot then compiles by itself.
- */
-export async function fetchHostPython(
-  folder: string,
-  mirror: string,
-  keys: readonly string[] | undefined,
-  interpreter: PackageRecord,
-): Promise<HostPython> {
-  const host = hosts[process.arch];
-  if (host === undefined)
-    throw new ShinkenError("host_unsupported", `no Python for a host of kind ${process.arch}`);
-  const apt = await preparePrivateApt(folder, mirror, keys, host.architecture);
-  const { index } = await fetchIndex(apt);
+/** The host's counterparts of the image's interpreter; throws if the index does not list its version. */
+function hostPackages(index: PackageIndex, interpreter: PackageRecord): PackageRecord[] {
   const names = ["libc6", "zlib1g", "libexpat1", `lib${interpreter.name}`, interpreter.name];
   const records = names.map((name) => {
     const found = index.versions(name).at(-1);
@@ -63,7 +52,31 @@ export async function fetchHostPython(
       `the host's Python would be ${version}, the image's is ${interpreter.version}`,
     );
   }
-  await downloadPackages(apt, records, () => undefined);
+  return records;
+}
+
+/**
+ * Fetches the image's Python for the host's processor: byte-compiling the library takes the guest 11.5 G
+ * instructions, the host two seconds, and the bytes are the same. Signed and checked like everything else; nobody is
+ * asked where the lists and packages of a former build serve. Throws if that is not possible here; the finishing boot
+ * then compiles by itself.
+ */
+export async function fetchHostPython(
+  folder: string,
+  mirror: string,
+  keys: readonly string[] | undefined,
+  interpreter: PackageRecord,
+): Promise<HostPython> {
+  const host = hosts[process.arch];
+  if (host === undefined)
+    throw new ShinkenError("host_unsupported", `no Python for a host of kind ${process.arch}`);
+  const apt = await preparePrivateApt(folder, mirror, keys, host.architecture);
+  const known = await cachedIndex(apt)
+    .then(({ index }) => hostPackages(index, interpreter))
+    .catch(() => undefined);
+  const complete = known !== undefined && (await missingPackages(apt.archives, known)).length === 0;
+  const records = complete ? known : hostPackages((await fetchIndex(apt)).index, interpreter);
+  if (!complete) await downloadPackages(apt, records, () => undefined);
   return {
     debs: records.map((record) => archivePath(apt.archives, record)),
     program: interpreter.name.replace(/-minimal$/, ""),

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, statfsSync, writeFileSync } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
@@ -6,9 +6,10 @@ import type { PackageRecord } from "../apt/index_file.js";
 import { FinishingConsole } from "../boot/finishing_console.js";
 import { readKernel } from "../boot/kernel.js";
 import { trimErofs } from "../erofs.js";
-import { BatchWriter, sha256, sha256OfFile } from "../files.js";
+import { BatchWriter, diskFull, sha256, sha256OfFile } from "../files.js";
 import { formatJson, type ManifestPackage, type RootRecord } from "../manifest.js";
-import { compileOnHost } from "../python/host_python.js";
+import { compileOnHost, type HostPython, inGuest } from "../python/host_python.js";
+import type { PythonSource } from "../python/sources.js";
 import type { FetchedPackages } from "../packages.js";
 import { appendFinish, type ImageRecipe, recipeVersion, suite } from "../recipe.js";
 import { recipeDigest } from "../recipe_digest.js";
@@ -60,6 +61,15 @@ export async function buildRoot(
     report({ stage: "tree", done: doneBytes, total: totalBytes, text: name });
   };
 
+  const compile = (work: string, by: HostPython) => (sources: readonly PythonSource[]) =>
+    compileOnHost(work, by, sources, epoch).catch((error: unknown) => {
+      if (!(error instanceof ShinkenError)) throw error;
+      // Without byte code in the tree, the guest compiles by itself.
+      const text = `${inGuest}: ${error.message}`;
+      report({ stage: "tree", done: doneBytes, total: totalBytes, text });
+      return [];
+    });
+
   const kernelRead = readKernel(deb(set.kernel), recipe.modules).then((parts) => {
     passed(set.kernel.name, set.kernel.size);
     return parts;
@@ -84,8 +94,7 @@ export async function buildRoot(
         epoch,
         uuid: uuidOf(key),
         onPackage: passed,
-        compile:
-          python === null ? null : (sources) => compileOnHost(join(folder, "python"), python, sources, epoch),
+        compile: python === null ? null : compile(join(folder, "python"), python),
       },
       (piece) => writer.write(piece),
     );
@@ -156,10 +165,24 @@ async function finish(
       output.write(text);
     },
   });
+  if (output.diskFault) throw refusedWrite(paths.root, output.tail());
   if (!outcome.ok || output.failure !== undefined || output.headSha256 === undefined) {
     const reason =
       output.failure ?? (outcome.ok ? "the machine stopped before it had finished" : outcome.reason);
     throw new ShinkenError("image_build_failed", `the finishing boot failed: ${reason}\n${output.tail()}`);
   }
   return trimErofs(paths.root, output.headSha256);
+}
+
+/** Free space below which a refused write is taken for a full disk, bytes. */
+const nearlyFull = 64e6;
+
+/** The host refused a write of the guest to its disk: most likely because it is full. */
+function refusedWrite(disk: string, console: string): ShinkenError {
+  const { bavail, bsize } = statfsSync(disk);
+  if (bavail * bsize < nearlyFull) return diskFull("a machine's disk could not be written");
+  return new ShinkenError(
+    "image_build_failed",
+    `the finishing boot failed: the host could not write the machine's disk ${disk}\n${console}`,
+  );
 }

@@ -68,6 +68,10 @@ export class TinyMirror {
   private readonly server: Server;
   /** Paths asked for, in order. */
   readonly requests: string[] = [];
+  /** Called before each answer. */
+  onRequest: (path: string) => void = () => undefined;
+  /** The connection breaks off in the middle of what is served under a path that ends like this. */
+  broken: string | undefined;
 
   private constructor(folder: string) {
     this.folder = folder;
@@ -75,9 +79,13 @@ export class TinyMirror {
     this.server = createServer((request, response) => {
       const path = decodeURIComponent(request.url ?? "");
       this.requests.push(path);
+      this.onRequest(path);
       const body = this.files.get(path);
       if (body === undefined) response.writeHead(404).end();
-      else response.writeHead(200, { "content-length": body.length }).end(body);
+      else if (this.broken !== undefined && path.endsWith(this.broken)) {
+        response.writeHead(200, { "content-length": body.length });
+        response.write(body.subarray(0, body.length / 2), () => response.destroy());
+      } else response.writeHead(200, { "content-length": body.length }).end(body);
     });
   }
 
@@ -108,28 +116,43 @@ export class TinyMirror {
   /** Serves these packages, as a new signed release of the given date. */
   publish(packages: readonly TinyDeb[], date = "Sat, 21 Nov 2026 09:15:44 UTC"): void {
     this.files.clear();
-    let index = "";
+    this.broken = undefined;
+    this.onRequest = () => undefined;
+    const indexes = new Map([["riscv64", ""]]);
     for (const each of packages) {
       const folder = join(this.folder, sha256(JSON.stringify(each)).slice(0, 8));
       mkdirSync(folder, { recursive: true });
       const built = join(folder, `${each.name ?? "tiny"}.deb`);
       const deb = existsSync(built) ? built : makeDeb(folder, each);
       const bytes = readFileSync(deb);
-      const path = `pool/main/${each.name ?? "tiny"}_${each.fields?.["Version"] ?? "1.0-1"}.deb`;
+      const architecture = each.fields?.["Architecture"] ?? "riscv64";
+      const pool = architecture === "riscv64" ? "pool/main" : `pool/${architecture}`;
+      const path = `${pool}/${each.name ?? "tiny"}_${each.fields?.["Version"] ?? "1.0-1"}.deb`;
       this.files.set(`/debian/${path}`, bytes);
       const control = execFileSync("dpkg-deb", ["--field", deb], { encoding: "utf8" });
-      index += `${control}Filename: ${path}\nSize: ${bytes.length}\nSHA256: ${sha256(bytes)}\nMD5sum: ${createHash("md5").update(bytes).digest("hex")}\n\n`;
+      const entry = `${control}Filename: ${path}\nSize: ${bytes.length}\nSHA256: ${sha256(bytes)}\nMD5sum: ${createHash("md5").update(bytes).digest("hex")}\n\n`;
+      indexes.set(architecture, `${indexes.get(architecture) ?? ""}${entry}`);
     }
-    this.files.set("/debian/dists/trixie/main/binary-riscv64/Packages", Buffer.from(index));
+    let sums = "";
+    for (const [architecture, index] of indexes) {
+      const path = `main/binary-${architecture}/Packages`;
+      this.files.set(`/debian/dists/trixie/${path}`, Buffer.from(index));
+      sums += ` ${sha256(index)} ${Buffer.byteLength(index)} ${path}\n`;
+    }
     this.sign(
-      `Origin: Tiny\nSuite: stable\nCodename: trixie\nDate: ${date}\nArchitectures: riscv64\nComponents: main\n` +
-        `SHA256:\n ${sha256(index)} ${Buffer.byteLength(index)} main/binary-riscv64/Packages\n`,
+      `Origin: Tiny\nSuite: stable\nCodename: trixie\nDate: ${date}\nArchitectures: ${[...indexes.keys()].join(" ")}\n` +
+        `Components: main\nSHA256:\n${sums}`,
     );
   }
 
   /** Changes what is served under every path that ends with `suffix`. */
   tamper(suffix: string, change: (body: Buffer) => Buffer): void {
     for (const [path, body] of this.files) if (path.endsWith(suffix)) this.files.set(path, change(body));
+  }
+
+  /** Serves nothing any more under every path that ends with `suffix`. */
+  remove(suffix: string): void {
+    for (const path of this.files.keys()) if (path.endsWith(suffix)) this.files.delete(path);
   }
 
   async stop(): Promise<void> {
