@@ -164,6 +164,16 @@ describe("the console of a finishing boot", () => {
     ]);
   });
 
+  it("tells of a disk that refused a write, whatever the guest says", () => {
+    const output = new FinishingConsole(() => undefined);
+    output.write("Setting up I/O error (5) ...\n");
+    expect(output.diskFault).toBe(false);
+    output.write(
+      `[  9.8] I/O error, dev vda, sector 8 op 0x1:(WRITE) flags 0x800\r\n@finish done ${sha256("x")}\n`,
+    );
+    expect(output.diskFault).toBe(true);
+  });
+
   it("keeps the reason of a failure and the last lines, and no more", () => {
     const output = new FinishingConsole(() => undefined);
     for (let i = 0; i < 1000; i++) output.write(`line ${i}\n`);
