@@ -4,7 +4,9 @@ export default tseslint.config(
   { ignores: ["dist/", "build/", "node_modules/"] },
   ...tseslint.configs.strictTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: { project: "./tsconfig.test.json", tsconfigRootDir: import.meta.dirname },
+    },
     rules: {
       "@typescript-eslint/restrict-template-expressions": [
         "error",
@@ -14,4 +16,7 @@ export default tseslint.config(
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     },
   },
+  // Plain JavaScript that tests start by hand belongs to no TypeScript project.
+  { files: ["**/*.{js,cjs,mjs}"], ...tseslint.configs.disableTypeChecked },
+  { files: ["**/*.cjs"], rules: { "@typescript-eslint/no-require-imports": "off" } },
 );

@@ -56,7 +56,7 @@ export async function benchmarkWire(options: WireBenchmarkOptions): Promise<Wire
     return { host: hostFacts(), sessions };
   } finally {
     // Its standard input ends with it, so that the server goes even if this process is killed.
-    server.stdin?.end();
+    server.stdin.end();
     if (server.exitCode === null) await new Promise((resolve) => server.once("exit", resolve));
   }
 }

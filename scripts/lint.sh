@@ -11,7 +11,7 @@ step() {
 
 step "format (biome)" node_modules/.bin/biome format .
 step "types of tests" node_modules/.bin/tsc -p tsconfig.test.json
-step "eslint" node_modules/.bin/eslint --max-warnings 0 src
+step "eslint" node_modules/.bin/eslint --max-warnings 0 src test benchmarks scripts ./*.ts ./*.js
 if command -v clang-format-19 >/dev/null; then
   step "format (clang-format)" sh -c "find native \( -name '*.cc' -o -name '*.h' -o -name '*.c' \) | xargs clang-format-19 --dry-run -Werror"
 else

@@ -9,6 +9,9 @@ import { loadAddon, type NativeMachine } from "../../src/sandbox/microvm/addon.j
 import { runProgram } from "../../src/sandbox/microvm/program.js";
 import { endlessProgram, printProgram, resetProgram, waitingProgram } from "./program.js";
 
+/** A method taken off its object, to be called on something else. */
+const method = (target: object, name: string) => Reflect.get(target, name) as () => unknown;
+
 const root = fileURLToPath(new URL("../../", import.meta.url));
 let folder: string;
 const files: Record<string, string> = {};
@@ -73,7 +76,7 @@ describe("a program on a machine", () => {
 });
 
 describe("arguments", () => {
-  it("names the misspelt option and what was probably meant", async () => {
+  it("names the misspelt option and what was probably meant", () => {
     const wrong = { program: program("shutdown"), memoryMib: 64 } as unknown as { program: string };
     expect(() => loadAddon().bootMachine(wrong)).toThrow(/memoryMib.*memoryMiB/);
   });
@@ -109,13 +112,13 @@ describe("objects", () => {
     const machine = await boot("endless");
     const golden = await machine.freeze();
     expect(() => {
-      Reflect.apply(machine.stats, golden, []);
+      Reflect.apply(method(machine, "stats"), golden, []);
     }).toThrow();
     expect(() => {
-      Reflect.apply(golden.facts, machine, []);
+      Reflect.apply(method(golden, "facts"), machine, []);
     }).toThrow();
     expect(() => {
-      Reflect.apply(machine.stats, {}, []);
+      Reflect.apply(method(machine, "stats"), {}, []);
     }).toThrow();
     expect(() => machine.shareCodeWith(machine as unknown as typeof golden)).toThrow(/Golden/);
     golden.close();

@@ -283,7 +283,7 @@ describe("the agent", () => {
     };
     await expect(agent.uniqueness(packet)).rejects.toMatchObject({
       code: "fork_failed",
-      message: expect.stringContaining(`'${step}'`),
+      message: expect.stringContaining(`'${step}'`) as string,
     });
   });
 

@@ -87,10 +87,10 @@ describe("frames of the agent protocol", () => {
   it("are refused when longer than the limit, before their payload is there", () => {
     const header = encodeFrame({ kind: 2, stream: 1 });
     new DataView(header.buffer).setUint32(0, maxPayloadBytes + 1, true);
-    expect(() => decodeFrame(header)).toThrowError(/payload of 65537 bytes/);
-    expect(() =>
-      encodeFrame({ kind: 1, stream: 1, payload: new Uint8Array(maxPayloadBytes + 1) }),
-    ).toThrowError(expect.objectContaining({ code: "too_large" }));
+    expect(() => decodeFrame(header)).toThrow(/payload of 65537 bytes/);
+    expect(() => encodeFrame({ kind: 1, stream: 1, payload: new Uint8Array(maxPayloadBytes + 1) })).toThrow(
+      expect.objectContaining({ code: "too_large" }),
+    );
   });
 
   it("are refused when their kind is the host's, or their stream does not fit it", () => {
@@ -101,7 +101,7 @@ describe("frames of the agent protocol", () => {
       { kind: 4, stream: 1 },
       { kind: 3, stream: 1, flags: 1 },
     ])
-      expect(() => decodeFrame(encodeFrame(frame))).toThrowError(
+      expect(() => decodeFrame(encodeFrame(frame))).toThrow(
         expect.objectContaining({ code: "agent_protocol" }),
       );
   });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { MicrovmSandbox } from "../../src/sandbox/microvm/sandbox.js";
 import type { Golden } from "../../src/sandbox/sandbox.js";
-import { machinesUnavailable, providerForFile, TEST_IMAGE } from "../support/machine.js";
+import { machinesUnavailable, microvm, providerForFile, TEST_IMAGE } from "../support/machine.js";
 
 const unavailable = await machinesUnavailable();
 const provider = providerForFile();
@@ -11,7 +11,7 @@ const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
 
 /** Runs `work` on a fork that is closed afterwards. */
 async function withFork<T>(work: (sandbox: MicrovmSandbox) => Promise<T>): Promise<T> {
-  const sandbox = (await golden.fork()) as MicrovmSandbox;
+  const sandbox = microvm(await golden.fork());
   try {
     return await work(sandbox);
   } finally {
@@ -135,7 +135,7 @@ describe.skipIf(unavailable !== null)("the agent inside a machine", () => {
         await sandbox.writeFile("/tmp/program", script);
         await run(sandbox, "sh /tmp/program > /dev/null 2>&1 & sleep 9874 > /dev/null 2>&1 & sleep 1");
         await run(sandbox, "echo $(pgrep -f '^sleep 9874') 9 1 > /run/shinken/notify.d/stale");
-        const branch = (await sandbox.fork("branch")) as MicrovmSandbox;
+        const branch = microvm(await sandbox.fork("branch"));
         await branch.wait(2000);
         expect(await run(branch, "cat /tmp/told; pgrep -c -f '^sleep 9874'")).toBe("forked\n1");
         expect(await run(sandbox, "cat /tmp/told 2>/dev/null; pgrep -c -f '^sleep 9874'")).toBe("1");
@@ -147,7 +147,7 @@ describe.skipIf(unavailable !== null)("the agent inside a machine", () => {
     it("keeps the workload still and still runs the grader's commands", () =>
       withFork(async (sandbox) => {
         await run(sandbox, "while :; do echo x >> /tmp/ticks; sleep 0.1; done > /dev/null 2>&1 & sleep 1");
-        const grade = (await sandbox.fork("grade")) as MicrovmSandbox;
+        const grade = microvm(await sandbox.fork("grade"));
         const before = (await grade.stat("/tmp/ticks")).size;
         expect(before).toBeGreaterThan(0);
         await grade.wait(5000);
@@ -165,7 +165,7 @@ describe.skipIf(unavailable !== null)("the agent inside a machine", () => {
           "mkdir -p /root/bin /srv/data; echo real > /srv/data/file; mv /srv /srv.old; mkdir /srv; echo moved > /srv/file",
         ].join("; ");
         await run(sandbox, script, "root");
-        const grade = (await sandbox.fork("grade")) as MicrovmSandbox;
+        const grade = microvm(await sandbox.fork("grade"));
         expect(await run(grade, "sqlite3 :memory: 'select 6*7'", "root")).toBe("42");
         expect(
           await run(

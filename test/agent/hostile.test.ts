@@ -18,12 +18,9 @@ class ScriptedGuest implements AgentTransport {
     this.#answers = answers;
   }
 
-  async exchange(
-    request: ExchangeRequest,
-    onFrame: (frame: Uint8Array) => void,
-  ): Promise<{ reason: string }> {
+  exchange(request: ExchangeRequest, onFrame: (frame: Uint8Array) => void): Promise<{ reason: string }> {
     for (const frame of this.#answers(request.stream)) onFrame(frame);
-    return { reason: this.cancelled ? "cancelled" : "reply" };
+    return Promise.resolve({ reason: this.cancelled ? "cancelled" : "reply" });
   }
 
   post(): void {}
@@ -95,7 +92,7 @@ describe("a hostile guest", () => {
     const guest = client(() => [encodeFrame({ kind: 4, op: 2, payload: encode({ status: 9 }) })]);
     await expect(guest.hello()).rejects.toMatchObject({
       code: "machine_died",
-      message: expect.stringMatching(/agent/),
+      message: expect.stringMatching(/agent/) as string,
     });
   });
 

@@ -92,9 +92,9 @@ describe("bench wire", () => {
       "--json",
     ]);
     expect(code).toBe(0);
-    const { sessions } = JSON.parse(stdout);
+    const { sessions } = JSON.parse(stdout) as { sessions: Record<string, Record<string, number>> };
     expect(Object.keys(sessions)).toEqual(["1", "4"]);
-    for (const row of Object.values<Record<string, number>>(sessions)) {
+    for (const row of Object.values(sessions)) {
       expect(row["steps_per_s"]).toBeGreaterThan(0);
       expect(row["p99_ms"]).toBeGreaterThan(0);
     }

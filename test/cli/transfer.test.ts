@@ -37,16 +37,17 @@ function guest(
 ): { machine: Sandbox; written: Map<string, Buffer> } {
   const written = new Map<string, Buffer>();
   const machine = {
-    stat: async (path: string) => known[path] ?? stat(path, "directory"),
-    statIfExists: async (path: string) => known[path] ?? null,
-    list: async () => entries,
-    readFile: async () => Buffer.from("from the guest"),
-    exec: async () => ({ stdout: Buffer.from("/home/agent") }),
-    writeFile: async (path: string, data: Uint8Array, options: { append?: boolean }) => {
+    stat: (path: string) => Promise.resolve(known[path] ?? stat(path, "directory")),
+    statIfExists: (path: string) => Promise.resolve(known[path] ?? null),
+    list: () => Promise.resolve(entries),
+    readFile: () => Promise.resolve(Buffer.from("from the guest")),
+    exec: () => Promise.resolve({ stdout: Buffer.from("/home/agent") }),
+    writeFile: (path: string, data: Uint8Array, options: { append?: boolean }) => {
       written.set(
         path,
         Buffer.concat([...(options.append === true ? [written.get(path) ?? Buffer.alloc(0)] : []), data]),
       );
+      return Promise.resolve();
     },
   };
   return { machine: machine as unknown as Sandbox, written };

@@ -65,7 +65,10 @@ describe("a command line that is wrong", () => {
   it("is told to programs as an object", async () => {
     const { code, stdout } = await cli(["eval", "/no/such/folder", "--json"]);
     expect(code).toBe(2);
-    expect(JSON.parse(stdout).error).toMatchObject({ code: "bad_task", retry: false });
+    expect((JSON.parse(stdout) as { error: unknown }).error).toMatchObject({
+      code: "bad_task",
+      retry: false,
+    });
   });
 });
 
@@ -84,8 +87,8 @@ describe("without an image", () => {
 
   it("doctor still says what it found", async () => {
     const { stdout } = await cli(["doctor", "--json"], { env: { SHINKEN_CACHE: empty } });
-    const { facts, ok } = JSON.parse(stdout);
+    const { facts, ok } = JSON.parse(stdout) as { facts: { name: string }[]; ok: boolean };
     expect(typeof ok).toBe("boolean");
-    expect(facts.map((fact: { name: string }) => fact.name)).toContain("memory");
+    expect(facts.map((fact) => fact.name)).toContain("memory");
   });
 });

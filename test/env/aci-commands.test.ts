@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Sandbox } from "../../src/sandbox/sandbox.js";
-import { HostProvider } from "../support/host-sandbox.js";
+import { HostProvider } from "../support/host-sandbox/index.js";
 import { act, describeOnHost } from "./support.js";
 
 let provider: HostProvider;

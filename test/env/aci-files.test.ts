@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { HostProvider } from "../support/host-sandbox.js";
+import { HostProvider } from "../support/host-sandbox/index.js";
 import type { Sandbox } from "../../src/sandbox/sandbox.js";
 import { act, describeOnHost } from "./support.js";
 

@@ -5,7 +5,7 @@ import type { StepResult } from "../../src/env/environment.js";
 
 describe("the echo environment", () => {
   it("keeps the contract of an environment", async () => {
-    const report = await checkEnv(async () => new EchoEnvironment());
+    const report = await checkEnv(() => Promise.resolve(new EchoEnvironment()));
     expect(report.problems).toEqual([]);
     expect(report.rules).toBeGreaterThan(50);
   });
@@ -23,10 +23,10 @@ describe("the echo environment", () => {
 
 describe("checkEnv", () => {
   async function problemsOf(spoil: (environment: EchoEnvironment) => void): Promise<string[]> {
-    const report = await checkEnv(async () => {
+    const report = await checkEnv(() => {
       const environment = new EchoEnvironment();
       spoil(environment);
-      return environment;
+      return Promise.resolve(environment);
     });
     expect(report.ok).toBe(false);
     return report.problems;
@@ -79,13 +79,14 @@ describe("checkEnv", () => {
 
   it("finds an end that does not hold", async () => {
     const problems = await problemsOf((environment) => {
-      environment.step = async (actions) => ({
-        observation: { results: actions.map(() => ({ type: "x", text: "", truncated: false })) },
-        reward: 0,
-        terminated: false,
-        truncated: false,
-        info: {},
-      });
+      environment.step = (actions) =>
+        Promise.resolve({
+          observation: { results: actions.map(() => ({ type: "x", text: "", truncated: false })) },
+          reward: 0,
+          terminated: false,
+          truncated: false,
+          info: {},
+        });
     });
     expect(problems).toContain("done does not terminate the episode");
     expect(problems).toContain("a step after the end is accepted; it should be refused with episode_over");
@@ -94,15 +95,16 @@ describe("checkEnv", () => {
 
   it("finds an ungraded verdict with a score", async () => {
     const problems = await problemsOf((environment) => {
-      environment.evaluate = async () => ({
-        task: "t",
-        taskVersion: "1",
-        verifierVersion: "v",
-        status: "ungraded",
-        score: 0,
-        passed: null,
-        checks: [],
-      });
+      environment.evaluate = () =>
+        Promise.resolve({
+          task: "t",
+          taskVersion: "1",
+          verifierVersion: "v",
+          status: "ungraded",
+          score: 0,
+          passed: null,
+          checks: [],
+        });
     });
     expect(problems).toContain("an ungraded verdict carries a score");
     expect(problems).toContain("an ungraded verdict gives no reason");

@@ -32,7 +32,7 @@ describe.skipIf(unavailable !== null)("the actions on a real machine", () => {
       const write = await act(box, { type: "write_file", path: "/etc/passwd", content: "" });
       expect(write.error).toMatchObject({
         code: "guest_error",
-        message: expect.stringMatching(/EACCES|EPERM/),
+        message: expect.stringMatching(/EACCES|EPERM/) as string,
       });
       const read = await act(box, { type: "read_file", path: "/etc/shadow" });
       expect(read.error?.code).toBe("guest_error");

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { TaskEnvironmentFactory } from "../../src/env/factory.js";
 import { makeTask } from "../../src/env/task/index.js";
-import { HostProvider, type HostSandbox } from "../support/host-sandbox.js";
+import { HostProvider, hostSandbox } from "../support/host-sandbox/index.js";
 import { describeOnHost } from "./support.js";
 import { document, sh, openWorlds } from "./session-support.js";
 
@@ -11,7 +11,7 @@ describeOnHost("when the machine fails", () => {
   it("a dead machine is an infra event and an error, never a reward; a reset begins anew", async () => {
     const { session, events } = open();
     await session.reset({ seed: 1 });
-    (session.episode().machine as HostSandbox).kill();
+    hostSandbox(session.episode().machine).kill();
     await expect(session.step([sh("true")])).rejects.toMatchObject({ code: "machine_died" });
     expect(events).toEqual([expect.objectContaining({ event: "infra", code: "machine_died" })]);
     await expect(session.step([sh("true")])).rejects.toMatchObject({ code: "machine_died" });
@@ -19,7 +19,7 @@ describeOnHost("when the machine fails", () => {
       status: "ungraded",
       score: null,
       passed: null,
-      reason: expect.stringContaining("machine_died"),
+      reason: expect.stringContaining("machine_died") as string,
     });
     await session.reset({ seed: 1 });
     expect((await session.step([sh("echo 1 > one")])).reward).toBe(2);
@@ -28,11 +28,11 @@ describeOnHost("when the machine fails", () => {
   it("a machine that dies before it is graded leaves the verdict ungraded", async () => {
     const { session } = open();
     await session.reset({ seed: 1 });
-    (session.episode().machine as HostSandbox).kill("agent_protocol");
+    hostSandbox(session.episode().machine).kill("agent_protocol");
     expect(await session.evaluate()).toMatchObject({
       status: "ungraded",
       score: null,
-      reason: expect.stringContaining("agent_protocol"),
+      reason: expect.stringContaining("agent_protocol") as string,
     });
   });
 
@@ -123,7 +123,7 @@ describeOnHost("when the machine fails", () => {
     await expect(session.reset({ seed: 1 })).rejects.toMatchObject({
       code: "setup_failed",
       path: "ready[0]",
-      message: expect.stringContaining("no /home/agent/never"),
+      message: expect.stringContaining("no /home/agent/never") as string,
     });
   });
 });

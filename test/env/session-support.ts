@@ -4,7 +4,7 @@ import { GoldenStore } from "../../src/env/session/goldens.js";
 import { TaskScenario } from "../../src/env/session/task-scenario.js";
 import { makeTask } from "../../src/env/task/index.js";
 import type { EnvironmentEvent } from "../../src/env/environment.js";
-import { HostProvider } from "../support/host-sandbox.js";
+import { HostProvider } from "../support/host-sandbox/index.js";
 
 /** A small task: two files to write, one of them a milestone that can be lost again. */
 export const document = {
@@ -60,8 +60,8 @@ export interface World {
   goldens: GoldenStore;
   session: Session;
   events: EnvironmentEvent[];
-  another(): Session;
-  close(): Promise<void>;
+  another: () => Session;
+  close: () => Promise<void>;
 }
 
 /** A session of the small task, with changes to its document, on a provider of its own. */

@@ -8,7 +8,7 @@ const open = openWorlds();
 describeOnHost("a session", () => {
   it("keeps the contract of an environment", async () => {
     const { another } = open();
-    const report = await checkEnv(async () => another(), {
+    const report = await checkEnv(() => Promise.resolve(another()), {
       steps: [[sh("ls -A; echo more >> log; cat log")], [sh("cat log")]],
     });
     expect(report.problems).toEqual([]);

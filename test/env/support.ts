@@ -2,7 +2,7 @@ import { describe } from "vitest";
 import { type ActionCapability, type ActionContext, parseActions } from "../../src/env/aci/index.js";
 import type { ActionResult } from "../../src/env/environment.js";
 import type { Sandbox } from "../../src/sandbox/sandbox.js";
-import { hostSandboxAvailable } from "../support/host-sandbox.js";
+import { hostSandboxAvailable } from "../support/host-sandbox/index.js";
 
 export const everything: ReadonlySet<ActionCapability> = new Set(["exec", "files", "shell"]);
 

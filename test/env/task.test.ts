@@ -36,7 +36,7 @@ function change(document: Document, place: string, value: unknown): void {
   const last = parts.pop() ?? "";
   let target: Document = document;
   for (const part of parts) target = target[part] as Document;
-  if (value === undefined) delete target[last];
+  if (value === undefined) Reflect.deleteProperty(target, last);
   else target[last] = value;
 }
 

@@ -177,7 +177,7 @@ describe("the console of a finishing boot", () => {
   it("keeps the reason of a failure and the last lines, and no more", () => {
     const output = new FinishingConsole(() => undefined);
     for (let i = 0; i < 1000; i++) output.write(`line ${i}\n`);
-    output.write(`${"x".repeat(1_000_000)}`);
+    output.write("x".repeat(1_000_000));
     output.write("\n@finish fail configure\n@finish done 1234\n");
     expect(output.failure).toBe("configure");
     expect(output.headSha256).toBeUndefined();

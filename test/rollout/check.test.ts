@@ -2,7 +2,7 @@ import { afterAll, expect, it } from "vitest";
 import { makeTask } from "../../src/env/task/index.js";
 import { checkTasks, renderCheck, type TaskFinding } from "../../src/rollout/index.js";
 import { describeOnHost } from "../env/support.js";
-import { HostProvider } from "../support/host-sandbox.js";
+import { HostProvider } from "../support/host-sandbox/index.js";
 
 const file = (name: string, text: string, more = {}) => ({
   id: name,

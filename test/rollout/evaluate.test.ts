@@ -14,7 +14,7 @@ import { type EvaluateOptions, evaluateTaskSet, renderScorecard } from "../../sr
 import type { Environment } from "../../src/env/environment.js";
 import { describeOnHost } from "../env/support.js";
 import { document } from "../env/session-support.js";
-import { HostProvider } from "../support/host-sandbox.js";
+import { HostProvider } from "../support/host-sandbox/index.js";
 import { start, stopAll } from "../support/wire-server.js";
 
 afterEach(stopAll);
@@ -24,35 +24,37 @@ const task = makeTask(document);
 /** A client without a server, whose sessions score what the test says. */
 function scripted(scores: (number | Error)[]): EvaluateOptions["connect"] {
   let next = 0;
-  return async () => ({
-    create: async (): Promise<Environment> => {
+  const client = {
+    create: (): Promise<Environment> => {
       const score = scores[next % scores.length] as number | Error;
       next += 1;
       const environment = new EchoEnvironment();
-      environment.reset = async () => ({ observation: { results: [] }, info: { ready_ms: 1.5 } });
-      environment.step = async () => {
-        if (score instanceof Error) throw score;
-        return {
+      environment.reset = () => Promise.resolve({ observation: { results: [] }, info: { ready_ms: 1.5 } });
+      environment.step = () => {
+        if (score instanceof Error) return Promise.reject(score);
+        return Promise.resolve({
           observation: { results: [] },
           reward: 1,
           terminated: true,
           truncated: false,
           info: { earned: ["one"] },
-        };
+        });
       };
-      environment.evaluate = async () => ({
-        task: task.id,
-        taskVersion: task.version,
-        verifierVersion: "v",
-        status: "graded",
-        score: score as number,
-        passed: score === 1,
-        checks: [],
-      });
-      return environment;
+      environment.evaluate = () =>
+        Promise.resolve({
+          task: task.id,
+          taskVersion: task.version,
+          verifierVersion: "v",
+          status: "graded",
+          score: score as number,
+          passed: score === 1,
+          checks: [],
+        });
+      return Promise.resolve(environment);
     },
-    close: async () => undefined,
-  });
+    close: () => Promise.resolve(),
+  };
+  return () => Promise.resolve(client);
 }
 
 describe("evaluating a task set", () => {

@@ -5,11 +5,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { packageRoot } from "../../src/images/assets.js";
 import { MachineBudget } from "../../src/sandbox/budget.js";
 import { drawIdentity } from "../../src/sandbox/microvm/identity.js";
-import type { MicrovmSandbox } from "../../src/sandbox/microvm/sandbox.js";
 import { MicrovmProvider } from "../../src/sandbox/microvm/provider.js";
 import { Siblings } from "../../src/sandbox/microvm/siblings.js";
 import type { Golden, Sandbox } from "../../src/sandbox/sandbox.js";
-import { machinesUnavailable, providerForFile, TEST_IMAGE } from "../support/machine.js";
+import { machinesUnavailable, microvm, providerForFile, TEST_IMAGE } from "../support/machine.js";
 
 const unavailable = await machinesUnavailable();
 const provider = providerForFile();
@@ -219,7 +218,7 @@ describe.skipIf(unavailable !== null)("forks of a real machine", () => {
       const spin = { argv: ["sh", "-c", "while :; do :; done"], timeoutMs: 600_000 };
       await expect(fork.exec(spin)).rejects.toMatchObject({
         code: "machine_timeout",
-        message: expect.stringContaining("20000000 instructions"),
+        message: expect.stringContaining("20000000 instructions") as string,
       });
       expect(fork.stats().instructions - before).toBe(20_000_000);
       const other = await machine.fork("grade", { budget });
@@ -312,7 +311,7 @@ describe.skipIf(unavailable !== null)("forks of a real machine", () => {
   });
 
   it("are killed when their agent does not acknowledge", async () => {
-    const machine = (await golden.fork()) as MicrovmSandbox;
+    const machine = microvm(await golden.fork());
     const stop = [
       'for p in /proc/[0-9]*; do [ "$(cat $p/oom_score_adj)" = -1000 ] && agent=${p#/proc/}; done',
       "(sleep 0.2; kill -STOP $agent) > /dev/null 2>&1 &",

@@ -6,7 +6,9 @@ import { afterAll } from "vitest";
 import { ShinkenError } from "../../src/errors/index.js";
 import { buildImage, openImage } from "../../src/images/index.js";
 import { MicrovmProvider, type MicrovmOptions } from "../../src/sandbox/microvm/provider.js";
+import { MicrovmSandbox } from "../../src/sandbox/microvm/sandbox.js";
 import { runFinishingBoot } from "../../src/sandbox/microvm/program.js";
+import type { Sandbox } from "../../src/sandbox/sandbox.js";
 
 export const TEST_IMAGE = "shell";
 
@@ -58,4 +60,10 @@ export function providerForFile(options: MicrovmOptions = {}): () => MicrovmProv
     if (open > 0) throw new Error(`${open} machines were left open`);
   });
   return () => (provider ??= new MicrovmProvider(options));
+}
+
+/** The machine behind a sandbox, for tests that look below the contract. */
+export function microvm(sandbox: Sandbox): MicrovmSandbox {
+  if (!(sandbox instanceof MicrovmSandbox)) throw new Error("the sandbox is not a machine");
+  return sandbox;
 }

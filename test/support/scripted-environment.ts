@@ -40,12 +40,12 @@ export class ScriptedEnvironment implements Environment {
     opened.ever++;
   }
 
-  async reset(
+  reset(
     options: { seed?: number | undefined; params?: Record<string, unknown> | undefined } = {},
   ): Promise<ResetResult> {
     this.done = 0;
     const info = { seed: options.seed ?? null, params: options.params ?? {}, ready_ms: 1.25 };
-    return { observation: { instruction: `Play ${this.task}.`, results: [] }, info };
+    return Promise.resolve({ observation: { instruction: `Play ${this.task}.`, results: [] }, info });
   }
 
   async step(actions: readonly unknown[]): Promise<StepResult> {
@@ -93,8 +93,8 @@ export class ScriptedEnvironment implements Environment {
     };
   }
 
-  async evaluate(): Promise<Verdict> {
-    return {
+  evaluate(): Promise<Verdict> {
+    return Promise.resolve({
       task: this.task,
       taskVersion: "1",
       verifierVersion: "none",
@@ -102,15 +102,15 @@ export class ScriptedEnvironment implements Environment {
       score: 1,
       passed: true,
       checks: [{ id: "always", status: "passed", score: 1, weight: 1, evidence: "nothing to see", ms: 0 }],
-    };
+    });
   }
 
-  async observe(): Promise<Observation> {
-    return { results: [{ type: "observe", text: String(this.done), truncated: false }] };
+  observe(): Promise<Observation> {
+    return Promise.resolve({ results: [{ type: "observe", text: String(this.done), truncated: false }] });
   }
 
-  async fork(): Promise<Environment> {
-    return new ScriptedEnvironment(this.task, this.done);
+  fork(): Promise<Environment> {
+    return Promise.resolve(new ScriptedEnvironment(this.task, this.done));
   }
 
   cancel(): void {
@@ -121,9 +121,10 @@ export class ScriptedEnvironment implements Environment {
     this.listeners.push(listener);
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     if (!this.closed) opened.now--;
     this.closed = true;
+    return Promise.resolve();
   }
 
   private async sleep(ms: number): Promise<void> {
@@ -146,7 +147,7 @@ export const scriptedFactory: EnvironmentFactory = {
       throw new ShinkenError("unknown_task", `no task '${task}'`, { path: "task" });
     return new ScriptedEnvironment(task);
   },
-  async createSandbox(image) {
-    return new ScriptedEnvironment(`image:${image}`);
+  createSandbox(image) {
+    return Promise.resolve(new ScriptedEnvironment(`image:${image}`));
   },
 };

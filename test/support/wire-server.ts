@@ -2,7 +2,18 @@
 import { type Logger, pino } from "pino";
 import WebSocket from "ws";
 import { type RunningServer, type ServerOptions, startServer } from "../../src/server/index.js";
-import { decodeMessage, type Encoding, encodeMessage } from "../../src/wire/index.js";
+import type { Verdict } from "../../src/verifiers/verdict.js";
+import {
+  type CreateResult,
+  decodeMessage,
+  type Encoding,
+  encodeMessage,
+  type HelloLimits,
+  type PushedEvent,
+  type SessionRow,
+  type TaskRow,
+  type WireError,
+} from "../../src/wire/index.js";
 import { ScriptedEnvironment, scriptedFactory } from "./scripted-environment.js";
 
 export const silent: Logger = pino({ level: "silent" });
@@ -28,8 +39,29 @@ export async function stopAll(): Promise<void> {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into replies freely
-export type Message = any;
+/**
+ * A reply or a pushed event, with the fields that tests look into. Which are there depends on what was asked; a test
+ * that guesses wrong fails.
+ */
+export interface Message {
+  id: number | null;
+  ok: boolean;
+  error: WireError;
+  result: Result;
+  event?: PushedEvent["event"];
+}
+
+interface Result extends CreateResult {
+  next: number;
+  info: Record<string, unknown>;
+  observation: { results: [{ text: string }] };
+  verdict: Verdict;
+  limits: HelloLimits;
+  grace_s: number;
+  cancelled: boolean;
+  sessions: SessionRow[];
+  tasks: TaskRow[];
+}
 
 /** A WebSocket that speaks frames. */
 export class Peer {
@@ -54,7 +86,7 @@ export class Peer {
         maxStringBytes: 1e9,
         maxValues: 1e9,
       };
-      this.received.push(decodeMessage(data as Buffer, binary ? "msgpack" : "json", limits));
+      this.received.push(decodeMessage(data as Buffer, binary ? "msgpack" : "json", limits) as Message);
       this.wake();
     });
     this.closed = new Promise((resolve) => {
@@ -105,7 +137,8 @@ export class Peer {
   async wait(matches: (message: Message) => boolean): Promise<Message> {
     for (;;) {
       const index = this.received.findIndex(matches);
-      if (index >= 0) return this.received.splice(index, 1)[0];
+      const [found] = index < 0 ? [] : this.received.splice(index, 1);
+      if (found !== undefined) return found;
       if (this.ws.readyState !== WebSocket.OPEN) throw new Error("the connection is closed");
       await new Promise<void>((resolve) => this.waiting.push(resolve));
     }

@@ -33,10 +33,10 @@ it("checkVerifier finds nothing amiss where a graph is ungraded: that is an hone
 
 it("checkVerifier tells of a machine that differs from fork to fork, and of forks that stay open", async () => {
   let forks = 0;
-  const fork = async (): Promise<MemorySandbox> => {
+  const fork = (): Promise<MemorySandbox> => {
     const machine = new MemorySandbox({ files: { "/a": `a${forks++}`, "/b": "b" } });
     machine.close = () => Promise.resolve();
-    return machine;
+    return Promise.resolve(machine);
   };
   const faults = await checkVerifier(graphOf(graph), { ...contextOf(new MemorySandbox()), fork });
   expect(faults).toEqual([

@@ -26,7 +26,7 @@ const bytesOf = (frame: string | Uint8Array) =>
 
 /** Neither encoder keeps the sign of zero. */
 const unsigned = (input: unknown): unknown =>
-  JSON.parse(JSON.stringify(input), (_, entry) => (Object.is(entry, -0) ? 0 : entry));
+  JSON.parse(JSON.stringify(input), (_, entry: unknown) => (Object.is(entry, -0) ? 0 : entry));
 
 describe.each(["msgpack", "json"] as const)("the %s codec", (encoding) => {
   it("gives back what was put in", () => {
@@ -83,7 +83,7 @@ describe.each(["msgpack", "json"] as const)("the %s codec", (encoding) => {
     [new Date(0)],
     [new Uint8Array(1)],
   ])("refuses to send %s", (bad) => {
-    expect(() => encodeMessage({ a: [bad] }, encoding)).toThrowError(
+    expect(() => encodeMessage({ a: [bad] }, encoding)).toThrow(
       expect.objectContaining({ code: "internal", path: "a[0]" }),
     );
   });
@@ -92,7 +92,7 @@ describe.each(["msgpack", "json"] as const)("the %s codec", (encoding) => {
     const limits = { ...defaultWireLimits, maxArrayEntries: 5 };
     const frame = (length: number) => bytesOf(encodeMessage(Array(length).fill(1), encoding));
     expect(decodeMessage(frame(5), encoding, limits)).toHaveLength(5);
-    expect(() => decodeMessage(frame(6), encoding, limits)).toThrowError(
+    expect(() => decodeMessage(frame(6), encoding, limits)).toThrow(
       expect.objectContaining({ code: "too_large" }),
     );
   });
@@ -101,7 +101,7 @@ describe.each(["msgpack", "json"] as const)("the %s codec", (encoding) => {
     const limits = { ...defaultWireLimits, maxValues: 6 };
     const frame = (length: number) => bytesOf(encodeMessage({ a: Array(length).fill(1) }, encoding));
     expect(decodeMessage(frame(4), encoding, limits)).toEqual({ a: [1, 1, 1, 1] });
-    expect(() => decodeMessage(frame(5), encoding, limits)).toThrowError(
+    expect(() => decodeMessage(frame(5), encoding, limits)).toThrow(
       expect.objectContaining({ code: "too_large" }),
     );
   });
@@ -118,9 +118,9 @@ describe("the msgpack scan", () => {
           return;
         }
         const exact = decode(bytes, { useBigInt64: true });
-        expect(JSON.stringify(exact, (_, entry) => (typeof entry === "bigint" ? Number(entry) : entry))).toBe(
-          JSON.stringify(ours),
-        );
+        expect(
+          JSON.stringify(exact, (_, entry: unknown) => (typeof entry === "bigint" ? Number(entry) : entry)),
+        ).toBe(JSON.stringify(ours));
       }),
       { numRuns: 5000 },
     );
@@ -136,7 +136,7 @@ describe("the msgpack scan", () => {
   ])("of the integer %s in 64 bits says safe: %s", (integer, safe) => {
     const bytes = encode({ a: integer }, { useBigInt64: true });
     if (safe) expect(decodeMessage(bytes, "msgpack")).toEqual({ a: Number(integer) });
-    else expect(() => decodeMessage(bytes, "msgpack")).toThrowError(expect.objectContaining({ path: "a" }));
+    else expect(() => decodeMessage(bytes, "msgpack")).toThrow(expect.objectContaining({ path: "a" }));
   });
 
   it("finds a duplicate key in a large map", () => {
@@ -147,7 +147,7 @@ describe("the msgpack scan", () => {
       encode("key50"),
       encode(0),
     ];
-    expect(() => decodeMessage(Buffer.concat(parts), "msgpack")).toThrowError(
+    expect(() => decodeMessage(Buffer.concat(parts), "msgpack")).toThrow(
       expect.objectContaining({ path: "key50" }),
     );
   });
