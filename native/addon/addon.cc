@@ -5,11 +5,12 @@
 #include "addon/environment.h"
 #include "addon/golden_object.h"
 #include "addon/machine_object.h"
+#include "monitor/memory/page_pool.h"
 
 namespace shinken::addon {
 namespace {
 
-/// What this environment and the process's engine hold now; for leak tests.
+/// What this environment, the process's engine and all guest memory hold now; for metrics and leak tests.
 Napi::Value engine_stats(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto environment = Environment::of(env);
@@ -23,6 +24,12 @@ Napi::Value engine_stats(const Napi::CallbackInfo& info) {
   result.Set("queued", static_cast<double>(stats.queued));
   result.Set("running", static_cast<double>(stats.running));
   result.Set("waiting", static_cast<double>(stats.waiting));
+  const MemoryStats memory = memory_stats();
+  result.Set("livePages", static_cast<double>(memory.live_pages));
+  result.Set("liveBytes", static_cast<double>(memory.live_pages << kPageShift));
+  result.Set("heldBytes", static_cast<double>(memory.mapped_pages << kPageShift));
+  result.Set("tables", static_cast<double>(memory.tables));
+  result.Set("filePages", static_cast<double>(memory.file_pages));
   return result;
 }
 

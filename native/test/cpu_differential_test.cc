@@ -1,5 +1,4 @@
 // Our hart against QEMU's user-mode emulation, on random programs over IMAFDC.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>

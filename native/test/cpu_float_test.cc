@@ -1,5 +1,4 @@
 // Soft float where the standards leave a choice; the differential test covers the rest.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <cmath>

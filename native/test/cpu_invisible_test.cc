@@ -1,7 +1,6 @@
 // What must not show: how instructions are grouped into runs and blocks, and whether caches are warm. Random
 // hostile programs with page tables that they rewrite, code that they overwrite, traps, timer interrupts and
 // mode changes.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <cstddef>

@@ -1,5 +1,4 @@
 // Address translation, misaligned and atomic accesses, code that changes.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include "test/support/assembler.h"

@@ -1,5 +1,4 @@
 // Traps, interrupts, limits and control registers.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include "test/support/assembler.h"

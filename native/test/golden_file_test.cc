@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "monitor/snapshot/golden_file.h"
 
 #include <doctest/doctest.h>

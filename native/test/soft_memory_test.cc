@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "monitor/memory/soft_memory.h"
 
 #include <doctest/doctest.h>
@@ -211,4 +210,67 @@ TEST_CASE("segments are bounded by RAM and cut at pages") {
   CHECK(write_guest(memory, kRamBase + 4094, &sent, 4));
   CHECK(read_guest(memory, kRamBase + 4094, &got, 4));
   CHECK(got == sent);
+}
+
+TEST_CASE("after every step of a random tree of forks exactly the pages that somebody reaches are live") {
+  // A page is an identity here: a write keeps it where nobody else reaches it and makes a new one where
+  // somebody does.
+  using Pages = std::vector<u64>;  // 0: never written
+  constexpr u64 kFew = 3 * kFan;
+  struct Holder {
+    std::unique_ptr<SoftMemory> memory;
+    std::shared_ptr<const MemoryImage> image;
+    Pages pages;
+  };
+  for (u32 seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto pick = [&](u64 n) { return static_cast<u64>(random()) % n; };
+    const MemoryStats before = memory_stats();
+    auto pool = std::make_shared<PagePool>();
+    u64 identities = 0;
+    std::vector<Holder> holders;
+    holders.push_back({std::make_unique<SoftMemory>(pool, kPages), nullptr, Pages(kFew)});
+    const auto reached = [&] {
+      std::set<u64> all;
+      for (const Holder& holder : holders) all.insert(holder.pages.begin(), holder.pages.end());
+      all.erase(0);
+      return all.size();
+    };
+    while (!holders.empty()) {
+      const u64 at = pick(holders.size());
+      // Grows first, then dies out, in any order of memories and images.
+      const bool dying = identities > 400;
+      const u64 what = pick(100);
+      if (what < (dying ? 90u : 4u)) {
+        holders.erase(holders.begin() + static_cast<std::ptrdiff_t>(at));
+        if (holders.empty() && !dying) {
+          holders.push_back({std::make_unique<SoftMemory>(pool, kPages), nullptr, Pages(kFew)});
+        }
+      } else if (holders[at].memory == nullptr) {
+        if (holders.size() < 12) {
+          holders.push_back({std::make_unique<SoftMemory>(*holders[at].image), nullptr, holders[at].pages});
+        }
+      } else if (what > 92 && holders.size() < 12) {
+        holders.push_back({nullptr, holders[at].memory->freeze(), holders[at].pages});
+      } else {
+        const u64 slot = pick(kFew);
+        Holder& writer = holders[at];
+        u64& page = writer.pages[slot];
+        // Spread over the tree's nodes: two of them in the first sixteen MiB, one behind.
+        const u64 number = slot < 2 * kFan ? slot : slot + kPagesPerMid;
+        bool shared = page == 0;
+        for (const Holder& other : holders) shared |= &other != &writer && other.pages[slot] == page;
+        writer.memory->page_for_write(number)[0] = 1;
+        if (shared) page = ++identities;
+      }
+      REQUIRE(pool->stats().live_pages == reached());
+      REQUIRE(memory_stats().live_pages - before.live_pages == reached());
+    }
+    CHECK(pool->stats().tables == 0);
+    pool.reset();
+    CHECK(memory_stats().live_pages == before.live_pages);
+    CHECK(memory_stats().mapped_pages == before.mapped_pages);
+    CHECK(memory_stats().tables == before.tables);
+  }
 }

@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <unordered_set>
+
 #include "monitor/base/error.h"
 
 namespace shinken {
@@ -9,7 +11,31 @@ namespace {
 constexpr u32 kChunkPages = 256;
 /// Empty chunks kept for the next fork; the rest is unmapped at once.
 constexpr u64 kSpareChunks = 4;
+
+/// The pools of the process, for counting alone. Never destroyed, since a pool may end after static objects.
+struct Pools {
+  std::mutex mutex;
+  std::unordered_set<const PagePool*> all;
+  std::atomic<u64> file_pages{0};
+};
+Pools& pools() {
+  static Pools& present = *new Pools;
+  return present;
+}
 }  // namespace
+
+MemoryStats memory_stats() {
+  MemoryStats sum;
+  sum.file_pages = pools().file_pages.load(std::memory_order_relaxed);
+  std::lock_guard lock(pools().mutex);
+  for (const PagePool* pool : pools().all) {
+    const PoolStats part = pool->stats();
+    sum.live_pages += part.live_pages;
+    sum.mapped_pages += part.mapped_pages;
+    sum.tables += part.tables;
+  }
+  return sum;
+}
 
 Digest Page::content_hash() {
   if (hashed.load(std::memory_order_acquire)) {
@@ -50,9 +76,16 @@ struct PagePool::Chunk final : PageHome {
   Page pages[kChunkPages];
 };
 
-PagePool::PagePool() = default;
+PagePool::PagePool() {
+  std::lock_guard lock(pools().mutex);
+  pools().all.insert(this);
+}
 
 PagePool::~PagePool() {
+  {
+    std::lock_guard lock(pools().mutex);
+    pools().all.erase(this);
+  }
   // Only empty chunks can be left: pages keep their memory or image, and those keep the pool.
   for (Chunk* chunk : partial_) delete chunk;
 }
@@ -103,7 +136,13 @@ PoolStats PagePool::stats() const {
 }
 
 FilePages::FilePages(std::shared_ptr<const MappedFile> file, u64 count)
-    : PageHome(false), file_(std::move(file)), pages_(new Page[count]), live_(count) {}
+    : PageHome(false), file_(std::move(file)), pages_(new Page[count]), count_(count), live_(count) {
+  pools().file_pages.fetch_add(count_, std::memory_order_relaxed);
+}
+
+FilePages::~FilePages() {
+  pools().file_pages.fetch_sub(count_, std::memory_order_relaxed);
+}
 
 Page* FilePages::create(std::shared_ptr<const MappedFile> file, const u8* data, u64 count) {
   auto* home = new FilePages(std::move(file), count);

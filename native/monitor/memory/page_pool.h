@@ -41,10 +41,16 @@ struct Page {
 };
 
 struct PoolStats {
-  u64 live_pages;    // chunk pages in use
-  u64 mapped_pages;  // chunk pages held from the OS
-  u64 tables;        // page table nodes in use
+  u64 live_pages = 0;    // chunk pages in use
+  u64 mapped_pages = 0;  // chunk pages held from the OS
+  u64 tables = 0;        // page table nodes in use
 };
+
+/// Guest memory of the whole process. Exact: each figure is what is held at one moment, not an estimate.
+struct MemoryStats : PoolStats {
+  u64 file_pages = 0;  // pages of golden files that are mapped; they cost what the page cache holds
+};
+MemoryStats memory_stats();
 
 /// Pages of one family of machines (a first machine, its goldens, their forks). Thread-safe. Outlives its
 /// pages: every memory and image of the family holds it.
@@ -78,8 +84,10 @@ class FilePages final : public PageHome {
 
  private:
   FilePages(std::shared_ptr<const MappedFile> file, u64 count);
+  ~FilePages() override;
   std::shared_ptr<const MappedFile> file_;
   std::unique_ptr<Page[]> pages_;
+  const u64 count_;
   std::atomic<u64> live_;
 };
 
