@@ -1,6 +1,7 @@
 /** What stands behind a server or a local run: machines, goldens and tasks. Nothing is started before it is needed. */
 import type { TaskEnvironmentFactory } from "../env/index.js";
 import type { TaskSet } from "../env/task/index.js";
+import type { GuestMemory } from "../sandbox/microvm/addon.js";
 import type { MicrovmProvider } from "../sandbox/microvm/provider.js";
 
 export interface Backend {
@@ -9,6 +10,7 @@ export interface Backend {
   /** Undefined where no folder was given. */
   tasks: TaskSet | undefined;
   openMachines(): number;
+  guestMemory(): GuestMemory;
   /** Frees goldens, machines and worker threads. */
   close(): Promise<void>;
 }
@@ -20,9 +22,10 @@ export interface BackendOptions {
 
 /** Loads the tasks and opens the provider. Rejects with `bad_task` or `host_unsupported`. */
 export async function openBackend(options: BackendOptions): Promise<Backend> {
-  const [{ TaskEnvironmentFactory, loadTasks }, { MicrovmProvider }] = await Promise.all([
+  const [{ TaskEnvironmentFactory, loadTasks }, { MicrovmProvider }, { guestMemory }] = await Promise.all([
     import("../env/index.js"),
     import("../sandbox/microvm/provider.js"),
+    import("../sandbox/microvm/addon.js"),
   ]);
   const tasks = options.tasks === undefined ? undefined : await loadTasks(options.tasks);
   const provider = new MicrovmProvider();
@@ -32,6 +35,7 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
     factory,
     tasks,
     openMachines: () => provider.openMachines(),
+    guestMemory,
     async close() {
       factory.close();
       await provider.close();

@@ -10,6 +10,8 @@ export interface MetricsSource {
   outstandingRequests(): number;
   /** Machines that are open, or undefined where the server has none. */
   machines?: (() => number) | undefined;
+  /** Bytes of guest memory in this process, or undefined where the server has no machines. */
+  guestMemory?: (() => { liveBytes: number; heldBytes: number; fileBytes: number }) | undefined;
 }
 
 export class Metrics {
@@ -71,8 +73,25 @@ export class Metrics {
     this.gauge("shinken_outstanding_requests", "Requests not answered yet.", () =>
       source.outstandingRequests(),
     );
-    const { machines } = source;
+    const { machines, guestMemory } = source;
     if (machines !== undefined) this.gauge("shinken_machines", "Machines that are open.", machines);
+    if (guestMemory !== undefined) {
+      this.gauge(
+        "shinken_guest_memory_live_bytes",
+        "Guest pages that a machine or golden reaches, each counted once.",
+        () => guestMemory().liveBytes,
+      );
+      this.gauge(
+        "shinken_guest_memory_held_bytes",
+        "Host memory taken for guest pages, with the room kept for the next fork.",
+        () => guestMemory().heldBytes,
+      );
+      this.gauge(
+        "shinken_guest_memory_file_bytes",
+        "Pages of golden files that are mapped; the host's page cache holds them.",
+        () => guestMemory().fileBytes,
+      );
+    }
     this.gauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
     this.gauge("nodejs_heap_used_bytes", "JavaScript heap in use.", () => process.memoryUsage().heapUsed);
     for (const status of ["graded", "ungraded"]) this.verdicts.inc({ status }, 0);

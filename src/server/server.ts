@@ -6,7 +6,7 @@ import { closeCodes, protocolVersion } from "../wire/index.js";
 import { assertAddressAllowed, bearerMatches, originAllowed } from "./auth.js";
 import { Connection } from "./connection.js";
 import { type LimitOverrides, resolveLimits, type ServerLimits } from "./limits.js";
-import { Metrics } from "./metrics.js";
+import { Metrics, type MetricsSource } from "./metrics.js";
 import { Sessions } from "./sessions.js";
 import { type HttpReply, type HttpRequest, type Listener, listen } from "./uws.js";
 
@@ -28,6 +28,8 @@ export interface ServerOptions {
   serverName?: string | undefined;
   /** Open machines, for the metrics. */
   machines?: (() => number) | undefined;
+  /** Memory of the machines and goldens, for the metrics. */
+  guestMemory?: MetricsSource["guestMemory"];
   /** Tokens of sessions; by default 144 bits from the host's generator. Tests make them predictable. */
   newToken?: (() => string) | undefined;
 }
@@ -119,6 +121,7 @@ function makeContext(options: ServerOptions, limits: ServerLimits): ServerContex
     connections: () => connections.size,
     outstandingRequests: () => [...connections].reduce((sum, connection) => sum + connection.outstanding, 0),
     machines: options.machines,
+    guestMemory: options.guestMemory,
   });
   return {
     factory: options.factory,

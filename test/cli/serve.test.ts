@@ -75,7 +75,9 @@ describe("serve", () => {
     const { url } = await serve();
     const http = url.replace("ws:", "http:");
     expect(await (await fetch(`${http}/health`)).json()).toMatchObject({ status: "ok" });
-    expect(await (await fetch(`${http}/metrics`)).text()).toContain("shinken_machines 0");
+    const metrics = await (await fetch(`${http}/metrics`)).text();
+    expect(metrics).toContain("shinken_machines 0");
+    expect(metrics).toContain("shinken_guest_memory_live_bytes 0");
   });
 });
 

@@ -172,7 +172,10 @@ describe("drain", () => {
 
 describe("what a server shows of itself", () => {
   it("counts sessions, forks, steps, verdicts, failures and memory", async () => {
-    const server = await start({ machines: () => 3 });
+    const server = await start({
+      machines: () => 3,
+      guestMemory: () => ({ liveBytes: 8192, heldBytes: 1_048_576, fileBytes: 4096 }),
+    });
     const peer = await Peer.connect(server);
     const { session } = await peer.session();
     const request = { op: "step", session, step: 1, actions: [{ type: "echo" }] };
@@ -192,6 +195,9 @@ describe("what a server shows of itself", () => {
       "shinken_sessions 2",
       "shinken_connections 1",
       "shinken_machines 3",
+      "shinken_guest_memory_live_bytes 8192",
+      "shinken_guest_memory_held_bytes 1048576",
+      "shinken_guest_memory_file_bytes 4096",
       "shinken_sessions_created_total 2",
       "shinken_resets_total 1",
       "shinken_forks_total 2",

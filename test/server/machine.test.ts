@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type ShinkenClient } from "../../src/client/index.js";
 import { TaskEnvironmentFactory } from "../../src/env/index.js";
 import { imageNames } from "../../src/images/index.js";
+import { guestMemory } from "../../src/sandbox/microvm/addon.js";
 import { MicrovmProvider } from "../../src/sandbox/microvm/provider.js";
 import type { RunningServer } from "../../src/server/index.js";
 import { start, stopAll, until } from "../support/wire-server.js";
@@ -16,7 +17,12 @@ describe.skipIf(!hasImage)("a server of real machines, with the shell image that
   beforeAll(async () => {
     provider = new MicrovmProvider();
     const factory = new TaskEnvironmentFactory({ provider, tasks: [] });
-    server = await start({ factory, machines: () => provider.openMachines(), limits: { graceSeconds: 0.3 } });
+    server = await start({
+      factory,
+      machines: () => provider.openMachines(),
+      guestMemory,
+      limits: { graceSeconds: 0.3 },
+    });
     client = await connect(server.url);
   });
   afterAll(async () => {
@@ -47,6 +53,8 @@ describe.skipIf(!hasImage)("a server of real machines, with the shell image that
     expect(provider.openMachines()).toBe(before);
     const metrics = await (await fetch(server.url.replace("ws:", "http:").replace("/v1", "/metrics"))).text();
     expect(metrics).toContain("shinken_fork_ready_seconds_count 1");
+    // The kept golden's pages: in memory where it was booted just now, in a file where it was loaded.
+    expect(metrics).toMatch(/^shinken_guest_memory_(live|file)_bytes [1-9]\d{6,}$/m);
   });
 
   it("frees the machine of a client that has vanished", async () => {

@@ -71,6 +71,7 @@ async function serve(options: ServeOptions): Promise<void> {
     limits: limitsOf(options),
     serverName: `shinken-gym/${version()}`,
     machines: () => backend.openMachines(),
+    guestMemory: () => backend.guestMemory(),
   });
 
   const ended = new Promise<void>((resolve) => {

@@ -116,7 +116,7 @@ export interface NativeGolden {
   readonly closed: boolean;
 }
 
-/** What one JavaScript environment holds (first three) and what the process's engine does. */
+/** What one JavaScript environment holds (first three), what the process's engine does, and all guest memory of the process. */
 export interface EngineStats {
   machines: number;
   goldens: number;
@@ -125,6 +125,16 @@ export interface EngineStats {
   queued: number;
   running: number;
   waiting: number;
+  /** 4 KiB pages that a machine or golden reaches, each counted once however many share it; exact. */
+  livePages: number;
+  /** The same in bytes. */
+  liveBytes: number;
+  /** Bytes that the pools hold from the host: the live ones, and room kept for the next fork. */
+  heldBytes: number;
+  /** Nodes of page tables. */
+  tables: number;
+  /** Pages of golden files that are mapped; the host's page cache holds them. */
+  filePages: number;
 }
 
 export interface Addon {
@@ -138,6 +148,29 @@ export interface Addon {
     check?: "full" | "index";
   }): Promise<NativeGolden>;
   engineStats(): EngineStats;
+}
+
+/** Guest memory of the whole process, all environments and workers together. */
+export interface GuestMemory {
+  /** Pages that a machine or golden reaches, each counted once however many share it. */
+  liveBytes: number;
+  /** What is taken from the host for them: the live ones, and room kept for the next fork. */
+  heldBytes: number;
+  /** Pages of golden files that are mapped; the host's page cache holds them. */
+  fileBytes: number;
+}
+
+const PAGE_BYTES = 4096;
+
+/** Does not load the addon: where it was never needed, no machine has any memory. */
+export function guestMemory(): GuestMemory {
+  const stats = loaded?.engineStats();
+  if (stats === undefined) return { liveBytes: 0, heldBytes: 0, fileBytes: 0 };
+  return {
+    liveBytes: stats.liveBytes,
+    heldBytes: stats.heldBytes,
+    fileBytes: stats.filePages * PAGE_BYTES,
+  };
 }
 
 let loaded: Addon | undefined;
