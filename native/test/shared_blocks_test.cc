@@ -1,0 +1,179 @@
+// Decoded blocks that a golden shares, used by many threads at once: while some decode, others read what was
+// shared, write the pages it was made from, share anew, freeze, branch, and close goldens and machines.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+
+#include "monitor/engine/engine.h"
+#include "monitor/memory/page_pool.h"
+#include "test/support/hostile.h"
+#include "test/support/machines.h"
+
+using namespace shinken;
+using namespace shinken::test;
+
+namespace {
+
+constexpr ForkOptions kGrade{ForkKind::kGrade, {}};
+/// Instructions that the golden has behind it, and that a fork runs between two digests.
+constexpr u64 kBefore = 4000, kStage = 6000;
+constexpr unsigned kStages = 3, kThreads = 4, kChains = 8, kLives = 4;
+
+u64 programs() {
+  const char* text = std::getenv("SHINKEN_SHARED_BLOCKS_PROGRAMS");
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : 12;
+}
+
+RunRequest for_instructions(u64 count) {
+  RunRequest request;
+  request.max_instructions = count;
+  return request;
+}
+
+std::shared_ptr<Golden> hostile_golden(const TempDir& dir, u64 seed) {
+  MachineConfig config;
+  const HostileProgram program(seed, kProgramOffset >> kPageShift);
+  config.program = dir.write("hostile.bin", program.binary());
+  config.memory_mib = kMinMemoryMiB;
+  auto machine = Machine::create(config);
+  machine->run(for_instructions(kBefore));
+  return machine->freeze();
+}
+
+/// The digest after each stage, of a fork that runs alone and shares nothing.
+std::vector<Digest> alone(const std::shared_ptr<Golden>& golden) {
+  auto fork = Machine::fork(golden, kGrade);
+  std::vector<Digest> digests;
+  for (unsigned stage = 0; stage < kStages; ++stage) {
+    fork->run(for_instructions(kStage));
+    digests.push_back(fork->digest());
+  }
+  return digests;
+}
+
+/// What all chains of one program have in common.
+struct Shared {
+  std::vector<Digest> expected;
+  Engine* engine;
+  std::atomic<u64> stages{0}, different{0}, lent{0};
+  std::mutex mutex;
+  std::condition_variable changed;
+  unsigned chains = 0;
+
+  void end_chain() {
+    std::lock_guard lock(mutex);
+    if (--chains == 0) changed.notify_all();
+  }
+};
+
+/// One fork after the other, each run in uneven pieces on whichever thread is free; between pieces the chain
+/// does what else a process does with machines. Lives until its last life is over.
+class Chain : public std::enable_shared_from_this<Chain> {
+ public:
+  Chain(u64 seed, std::shared_ptr<Golden> golden, Shared* shared)
+      : random_(seed), golden_(std::move(golden)), shared_(shared) {}
+
+  /// Begins a life: a new fork of the golden.
+  void begin() {
+    machine_ = Machine::fork(golden_, kGrade);
+    source_ = golden_;
+    // The last life lets go of the golden at once, in some chains before others have forked it.
+    if (++life_ == kLives) golden_.reset();
+    stage_ = 0;
+    left_ = kStage;
+    go_on();
+  }
+
+ private:
+  void go_on() {
+    const u64 piece = std::min<u64>(left_, 1 + random_.below(random_.chance(30) ? 20 : 4000));
+    left_ -= piece;
+    shared_->engine->submit(machine_, for_instructions(piece),
+                            [self = shared_from_this()](RunResult) { self->after_piece(); });
+  }
+
+  void after_piece() {
+    if (source_ && random_.chance(25)) {
+      machine_->share_code_with(*source_);
+      ++shared_->lent;
+    }
+    if (random_.chance(10)) branch();
+    if (random_.chance(10)) source_.reset();
+    if (left_ > 0) return go_on();
+    ++shared_->stages;
+    if (machine_->digest() != shared_->expected[stage_]) ++shared_->different;
+    left_ = kStage;
+    if (++stage_ < kStages) return go_on();
+    if (random_.chance(50)) machine_->close();
+    machine_.reset();
+    source_.reset();
+    if (golden_) return begin();
+    shared_->end_chain();
+  }
+
+  /// The machine's place is taken by a fork of what it was frozen to, which it may have lent its blocks.
+  void branch() {
+    auto frozen = machine_->freeze();
+    if (random_.chance(70)) machine_->share_code_with(*frozen);
+    auto child = Machine::fork(frozen, kGrade);
+    if (random_.chance(50)) machine_->close();
+    machine_ = std::move(child);
+    source_ = std::move(frozen);
+  }
+
+  Random random_;
+  std::shared_ptr<Golden> golden_, source_;  // source_: what the present machine was forked from
+  std::shared_ptr<Machine> machine_;
+  Shared* shared_;
+  unsigned life_ = 0, stage_ = 0;
+  u64 left_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("forks that run at once and share blocks end as a fork that runs alone") {
+  const MemoryStats before = memory_stats();
+  u64 lent = 0;
+  for (u64 seed = 1; seed <= programs(); ++seed) {
+    CAPTURE(seed);
+    TempDir dir;
+    auto golden = hostile_golden(dir, seed);
+    auto engine = Engine::acquire(kThreads);
+    Shared shared;
+    shared.expected = alone(golden);
+    shared.engine = engine.get();
+    shared.chains = kChains;
+    for (unsigned i = 0; i < kChains; ++i) {
+      auto chain = std::make_shared<Chain>(seed * 100 + i, golden, &shared);
+      engine->post([chain] { chain->begin(); });
+    }
+    golden.reset();
+    std::unique_lock lock(shared.mutex);
+    shared.changed.wait(lock, [&] { return shared.chains == 0; });
+    lock.unlock();
+    // Joins the threads, so that what the last callback held is gone, too.
+    engine.reset();
+    CHECK(shared.different == 0);
+    CHECK(shared.stages == u64{kChains} * kLives * kStages);
+    lent += shared.lent;
+  }
+  CHECK(lent > 0);
+  CHECK(memory_stats().live_pages == before.live_pages);
+  CHECK(memory_stats().tables == before.tables);
+}
+
+TEST_CASE("the programs that share blocks do run, and write memory") {
+  u64 ran = 0, wrote = 0;
+  for (u64 seed = 1; seed <= programs(); ++seed) {
+    TempDir dir;
+    auto fork = Machine::fork(hostile_golden(dir, seed), kGrade);
+    const RunResult result = fork->run(for_instructions(kStage));
+    ran += result.run_instructions;
+    if (fork->stats().private_bytes > 0) ++wrote;
+  }
+  CHECK(ran > programs() * kStage / 2);
+  CHECK(wrote > programs() / 2);
+}
