@@ -53,3 +53,14 @@ export function endlessProgram(): Uint8Array {
 export function waitingProgram(): Uint8Array {
   return binary([WFI, LOOP]);
 }
+
+/** Writes one word into page after page of what lies behind it, three instructions a page. */
+export function writingProgram(): Uint8Array {
+  const T1 = 6;
+  const auipc = (rd: number, upper: number): number => (((upper << 12) >>> 0) | (rd << 7) | 0x17) >>> 0;
+  const lui4096 = lui(T1, 1);
+  const add = (rd: number, a: number, b: number): number => ((b << 20) | (a << 15) | (rd << 7) | 0x33) >>> 0;
+  const sw = (from: number, to: number): number => ((from << 20) | (to << 15) | (2 << 12) | 0x23) >>> 0;
+  const jumpBack = 0xff9ff06f; // jal x0, -8
+  return binary([auipc(T0, 1), lui4096, sw(T1, T0), add(T0, T0, T1), jumpBack]);
+}
