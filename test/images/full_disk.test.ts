@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { appendFileSync, existsSync, rmSync, statfsSync, truncateSync } from "node:fs";
+import { appendFileSync, existsSync, rmdirSync, rmSync, statfsSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openImage } from "../../src/images/index.js";
@@ -64,6 +64,7 @@ function mountObstacle(): string | null {
   const folder = scratchFolder();
   const mounted = spawnSync("mount", ["-t", "tmpfs", "shinken-test", folder]).status === 0;
   if (mounted) execFileSync("umount", [folder]);
+  rmdirSync(folder);
   return mounted ? null : "only root may mount a disk";
 }
 
