@@ -133,7 +133,7 @@ describe("hooks of the uniqueness step", () => {
     for (let i = 0; i < 2; i++)
       await expect(unique()).rejects.toMatchObject({
         code: "fork_failed",
-        message: expect.stringMatching(new RegExp(`'${where}( \\d)?': ${why}`)),
+        message: expect.stringMatching(new RegExp(`'${where}( \\d)?': ${why}`)) as string,
       });
   });
 

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { imageNames } from "../../src/images/index.js";
 import { cli } from "../support/cli.js";
 
-const spread = { p50: expect.any(Number), p99: expect.any(Number) };
+const number = expect.any(Number) as number;
+const spread = { p50: number, p99: number };
 
 describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
   "bench fork, with the shell image that is in the cache,",
@@ -11,16 +12,19 @@ describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
     it("prints one object, with the memory of the whole process while 1,000 machines live", async () => {
       const { code, stdout } = await cli(["bench", "fork", "--effort", "0.001", "--json"]);
       expect(code).toBe(0);
-      const report = JSON.parse(stdout);
+      const report = JSON.parse(stdout) as {
+        golden_mib: number;
+        memory: { soft: { bulk1000: { rss_mib: number; growth_mib: number } } };
+      };
       expect(report).toMatchObject({
-        host: expect.any(Object),
-        golden_mib: expect.any(Number),
+        host: expect.any(Object) as object,
+        golden_mib: number,
         memory: {
           soft: {
             fork_us: spread,
             ready_ms: spread,
-            bulk100_ms: expect.any(Number),
-            bulk1000: { ms: expect.any(Number), rss_mib: expect.any(Number) },
+            bulk100_ms: number,
+            bulk1000: { ms: number, rss_mib: number },
             step_true_ms: spread,
             evaluate10_ms: spread,
             close_us: spread,

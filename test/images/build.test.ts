@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { buildImage } from "../../src/images/build.js";
-import { imageNames, listImages, openImage } from "../../src/images/index.js";
-import { buildFailure, sha256 } from "../../src/images/files.js";
+import { listImages, openImage } from "../../src/images/index.js";
+import { sha256 } from "../../src/images/files.js";
 import { readManifest } from "../../src/images/manifest.js";
-import type { BuildOptions, ImageInfo, ImageProgress } from "../../src/images/types.js";
+import type { BuildOptions, ImageProgress } from "../../src/images/types.js";
 import { readCpio } from "./support/cpio_reader.js";
 import { fakeBoot, tinyPackages } from "./support/tiny_mirror.js";
 import { scratchFolder } from "./support/tiny_deb.js";
@@ -13,7 +13,7 @@ import { tinyWorld, worldMark, worldObstacle } from "./support/tiny_world.js";
 
 describe.skipIf(worldObstacle !== null)(`building an image${worldMark}`, () => {
   const world = tinyWorld();
-  const { folder, agent, build } = world;
+  const { agent, build } = world;
 
   it("leaves kernel, initial root, root and a manifest that names every package", async () => {
     const info = await build();
@@ -82,7 +82,7 @@ describe.skipIf(worldObstacle !== null)(`building an image${worldMark}`, () => {
     expect(() => openImage("tiny", world.cacheDir)).toThrow(
       expect.objectContaining({
         code: "image_missing",
-        message: expect.stringContaining("initrd is missing"),
+        message: expect.stringContaining("initrd is missing") as string,
       }),
     );
     writeFileSync(info.initrd, "short");

@@ -8,7 +8,7 @@ import type { BuildOptions } from "../../src/images/types.js";
 import { machinesUnavailable, TEST_IMAGE } from "../support/machine.js";
 import { scratchFolder } from "./support/tiny_deb.js";
 import { fakeBoot, tinyPackages } from "./support/tiny_mirror.js";
-import { tinyWorld, worldMark, worldObstacle } from "./support/tiny_world.js";
+import { tinyWorld, worldObstacle } from "./support/tiny_world.js";
 import { writingGuest } from "./support/writing_guest.js";
 
 /** Room that no build of these tests uses up; a tmpfs takes memory only for what is written. */

@@ -104,12 +104,12 @@ describe.skipIf(unavailable !== null)("hooks of an image", () => {
     const generation = text(await machine.readFile("/run/shinken/generation")).trim();
     for (const { environment } of noted.slice(2)) {
       expect(environment).toEqual({
-        PATH: expect.any(String),
+        PATH: expect.any(String) as string,
         HOME: "/nonexistent",
         LANG: "C.UTF-8",
-        SHINKEN_GENERATION: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+        SHINKEN_GENERATION: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string,
         SHINKEN_HOSTNAME: text(await machine.readFile("/proc/sys/kernel/hostname")).trim(),
-        SHINKEN_SEED: expect.stringMatching(/^[0-9a-f]{64}$/),
+        SHINKEN_SEED: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       });
       expect(environment["SHINKEN_GENERATION"]?.replaceAll("-", "")).toBe(generation);
     }
@@ -120,7 +120,7 @@ describe.skipIf(unavailable !== null)("hooks of an image", () => {
   it("keep an image from booting if one could not run", async () => {
     await expect(provider.imageGolden("unfit")).rejects.toMatchObject({
       code: "fork_failed",
-      message: expect.stringContaining("'hook 10-plain': EACCES"),
+      message: expect.stringContaining("'hook 10-plain': EACCES") as string,
     });
     expect(provider.openMachines()).toBe(0);
   });

@@ -14,9 +14,9 @@ export interface TinyWorld {
   readonly mirror: TinyMirror;
   /** Of the test that runs. */
   readonly cacheDir: string;
-  build(options?: Partial<BuildOptions>): Promise<ImageInfo>;
+  readonly build: (options?: Partial<BuildOptions>) => Promise<ImageInfo>;
   /** Nothing that could be taken for an image, a root, or work in progress. */
-  expectNothing(cacheDir?: string): void;
+  readonly expectNothing: (cacheDir?: string) => void;
 }
 
 /** Why a test file cannot have a world here, or null. */
