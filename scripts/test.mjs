@@ -1,5 +1,5 @@
 // Runs every suite, shows its output as it comes, and ends with one line of totals.
-//   node scripts/test.mjs [SUITE...]     suites: native, typescript, python
+//   node scripts/test.mjs [SUITE...]     suites: native, sanitize, fuzz, typescript, python
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -43,6 +43,20 @@ async function native() {
     await run("make", ["--no-print-directory", "-C", "native", "test"]),
     /^native: (?<passed>\d+) passed, (?<failed>\d+) failed$/gm,
   );
+}
+
+/** The monitor's tests once more under sanitizers, which end a test at its first finding; each run counts. */
+async function sanitize() {
+  const sum = { passed: 0, failed: 0, skipped: 0 };
+  for (const sanitizers of ["address,undefined", "thread"]) {
+    console.log(`-- sanitizers: ${sanitizers}`);
+    const counts = total(
+      await run("make", ["--no-print-directory", "-C", "native", "test", `SANITIZE=${sanitizers}`]),
+      /^native: (?<passed>\d+) passed, (?<failed>\d+) failed$/gm,
+    );
+    for (const key of Object.keys(sum)) sum[key] += counts[key];
+  }
+  return sum;
 }
 
 /** Every fuzz target for a few seconds from its committed seeds; `make -C native fuzz SECONDS=3600` is the long way. */
@@ -95,7 +109,7 @@ async function python() {
   return sum;
 }
 
-const suites = { native, fuzz, typescript, python };
+const suites = { native, sanitize, fuzz, typescript, python };
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((name) => !Object.hasOwn(suites, name));
 if (unknown !== undefined) {
