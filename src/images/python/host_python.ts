@@ -56,7 +56,7 @@ function hostPackages(index: PackageIndex, interpreter: PackageRecord): PackageR
 }
 
 /**
- * Fetches the image's Python for the host's processor: byte-compiling the library takes the guest 11.5 G
+ * Fetches the image's Python for the host's processor: byte-compiling the library takes the guest 11.1 G
  * instructions, the host two seconds, and the bytes are the same. Signed and checked like everything else; nobody is
  * asked where the lists and packages of a former build serve. Throws if that is not possible here; the finishing boot
  * then compiles by itself.
