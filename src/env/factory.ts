@@ -48,7 +48,12 @@ export class TaskEnvironmentFactory implements EnvironmentFactory {
       return Promise.reject(
         new ShinkenError("unknown_task", `there is no task "${task.slice(0, 128)}"`, {
           path: "task",
-          suggestion: meant === undefined ? undefined : `did you mean "${meant}"?`,
+          suggestion:
+            this.#scenarios.size === 0
+              ? "this server has no tasks at all: shinken serve --tasks DIR serves a folder of them"
+              : meant === undefined
+                ? undefined
+                : `did you mean "${meant}"?`,
         }),
       );
     }

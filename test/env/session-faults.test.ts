@@ -188,6 +188,12 @@ describeOnHost("the factory", () => {
       code: "unknown_task",
       suggestion: 'did you mean "two-files"?',
     });
+    const bare = new TaskEnvironmentFactory({ provider, tasks: [] });
+    await expect(bare.create("two-files")).rejects.toMatchObject({
+      code: "unknown_task",
+      suggestion: expect.stringContaining("--tasks DIR") as string,
+    });
+    bare.close();
     const sessions = await Promise.all(Array.from({ length: 4 }, () => factory.create("two-files")));
     await Promise.all(sessions.map((session) => session.reset({ params: { times: 3 } })));
     expect(provider.setups).toHaveLength(1);

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_socket
-from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from . import _codec
-from ._client import refused
+from ._client import not_opened
 from ._core import BUSY_RETRY, FIRST_RETRY, LAST_RETRY, MAX_FRAME, Call, Core, SessionState, address, outcomes
 from .errors import ShinkenError, connection_lost
 from .types import (
@@ -269,10 +269,8 @@ class AsyncClient:
                 max_size=MAX_FRAME,
                 open_timeout=self._timeout,
             )
-        except InvalidStatus as cause:
-            raise refused(self._url, cause.response.status_code) from cause
         except (OSError, TimeoutError, WebSocketException) as cause:
-            raise connection_lost(f"cannot connect to {self._url}: {cause}") from cause
+            raise not_opened(self._url, cause) from cause
         self._core.connected()
         return socket
 

@@ -227,16 +227,19 @@ class Client:
                 max_size=MAX_FRAME,
                 open_timeout=self._timeout,
             ).__enter__()
-        except InvalidStatus as cause:
-            raise refused(self._url, cause.response.status_code) from cause
         except (OSError, TimeoutError, WebSocketException) as cause:
-            raise connection_lost(f"cannot connect to {self._url}: {cause}") from cause
+            raise not_opened(self._url, cause) from cause
         self._core.connected()
         return socket
 
 
-def refused(url: str, status: int) -> ShinkenError:
-    """The error for an upgrade that got another HTTP status."""
+def not_opened(url: str, cause: Exception) -> ShinkenError:
+    """The error for a connection that could not be opened."""
+    if isinstance(cause, ConnectionRefusedError):
+        return connection_lost(f"nobody listens at {url}", suggestion="start a server: shinken serve")
+    if not isinstance(cause, InvalidStatus):
+        return connection_lost(f"cannot connect to {url}: {cause}")
+    status = cause.response.status_code
     if status in (401, 403):
         return ShinkenError("unauthorized", f"the server at {url} wants a bearer token, and a right one")
     if status == 503:

@@ -47,6 +47,6 @@ class ShinkenError(Exception):
         )
 
 
-def connection_lost(why: str) -> ShinkenError:
+def connection_lost(why: str, suggestion: str | None = None) -> ShinkenError:
     """The connection broke before the reply came."""
-    return ShinkenError("connection_lost", why, retry=True)
+    return ShinkenError("connection_lost", why, suggestion=suggestion, retry=True)

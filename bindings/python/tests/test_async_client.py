@@ -109,3 +109,8 @@ async def test_without_reconnecting_what_waits_fails(server: Server) -> None:
             await session.step(ECHO)
     assert caught.value.code == "connection_lost"
     await client.close()
+
+
+async def test_nobody_listens() -> None:
+    with pytest.raises(ShinkenError, match=r"nobody listens at .*start a server"):
+        await shinken_gym.connect_async("ws://127.0.0.1:1")

@@ -195,3 +195,6 @@ def test_nobody_listens() -> None:
     with pytest.raises(ShinkenError) as caught:
         shinken_gym.connect("ws://127.0.0.1:1")
     assert (caught.value.code, caught.value.retry) == ("connection_lost", True)
+    assert str(caught.value) == (
+        "connection_lost: nobody listens at ws://127.0.0.1:1/v1 (start a server: shinken serve)"
+    )
