@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -14,10 +14,10 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 from . import _codec
 from ._client import not_opened
 from ._core import BUSY_RETRY, FIRST_RETRY, LAST_RETRY, MAX_FRAME, Call, Core, SessionState, address, outcomes
+from ._session import SessionView
 from .errors import ShinkenError, connection_lost
 from .types import (
     Action,
-    Event,
     Observation,
     ResetResult,
     ServerInfo,
@@ -275,30 +275,12 @@ class AsyncClient:
         return socket
 
 
-class AsyncSession:
+class AsyncSession(SessionView):
     """One episode after another on one machine."""
 
     def __init__(self, client: AsyncClient, state: SessionState) -> None:
+        super().__init__(state)
         self._client = client
-        self._state = state
-
-    @property
-    def name(self) -> str:
-        return self._state.name
-
-    @property
-    def token(self) -> str:
-        """Whoever has it can attach to the session."""
-        return self._state.token
-
-    @property
-    def task(self) -> str:
-        return self._state.task
-
-    @property
-    def next_step(self) -> int | None:
-        """Number that the next step will carry; None before the first reset."""
-        return self._state.next
 
     async def reset(self, *, seed: int | None = None, params: dict[str, Any] | None = None) -> ResetResult:
         """Starts an episode. The same seed gives the same machine to the bit."""
@@ -333,16 +315,6 @@ class AsyncSession:
     async def detach(self) -> float:
         """Leaves the session on the server; returns for how many seconds."""
         return await self._client._run(self._client._core.detach(self._state))
-
-    def events(self) -> list[Event]:
-        """Events that came since the last call."""
-        events = [*self._state.events]
-        self._state.events.clear()
-        return events
-
-    def on_event(self, listener: Callable[[Event], None] | None) -> None:
-        """Calls ``listener`` for each event, as it comes."""
-        self._state.on_event = listener
 
     async def close(self) -> None:
         """Frees the machine. Idempotent."""

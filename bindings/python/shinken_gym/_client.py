@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -13,10 +13,10 @@ from websockets.sync.client import connect as open_socket
 
 from . import _codec
 from ._core import BUSY_RETRY, FIRST_RETRY, LAST_RETRY, MAX_FRAME, Call, Core, SessionState, address, outcomes
+from ._session import SessionView
 from .errors import ShinkenError, connection_lost
 from .types import (
     Action,
-    Event,
     Observation,
     ResetResult,
     ServerInfo,
@@ -247,30 +247,12 @@ def not_opened(url: str, cause: Exception) -> ShinkenError:
     return connection_lost(f"{url} answered with HTTP status {status}")
 
 
-class Session:
+class Session(SessionView):
     """One episode after another on one machine."""
 
     def __init__(self, client: Client, state: SessionState) -> None:
+        super().__init__(state)
         self._client = client
-        self._state = state
-
-    @property
-    def name(self) -> str:
-        return self._state.name
-
-    @property
-    def token(self) -> str:
-        """Whoever has it can attach to the session."""
-        return self._state.token
-
-    @property
-    def task(self) -> str:
-        return self._state.task
-
-    @property
-    def next_step(self) -> int | None:
-        """Number that the next step will carry; None before the first reset."""
-        return self._state.next
 
     def reset(self, *, seed: int | None = None, params: dict[str, Any] | None = None) -> ResetResult:
         """Starts an episode. The same seed gives the same machine to the bit."""
@@ -298,16 +280,6 @@ class Session:
     def detach(self) -> float:
         """Leaves the session on the server; returns for how many seconds."""
         return self._client._run(self._client._core.detach(self._state))
-
-    def events(self) -> list[Event]:
-        """Events that came since the last call. They are read along with replies."""
-        events = [*self._state.events]
-        self._state.events.clear()
-        return events
-
-    def on_event(self, listener: Callable[[Event], None] | None) -> None:
-        """Calls ``listener`` for each event, as it is read."""
-        self._state.on_event = listener
 
     def close(self) -> None:
         """Frees the machine. Idempotent."""
