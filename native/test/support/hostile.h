@@ -2,6 +2,7 @@
 // Random hostile programs: they rewrite their page tables, overwrite their code, trap, take timer interrupts
 // and change modes. Whatever a cache may get wrong, they do.
 #include <array>
+#include <cstring>
 
 #include "test/support/assembler.h"
 
