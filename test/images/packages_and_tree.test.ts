@@ -10,6 +10,7 @@ import { dpkgConfiguration, pathFilter } from "../../src/images/root/path_rules.
 import { canonicalPath, TreeWriter } from "../../src/images/root/tree.js";
 import { pathRules } from "../../src/images/recipe.js";
 import { type CpioMember, readCpio } from "./support/cpio_reader.js";
+import { fileEntry, linkEntry } from "./support/tar_entry.js";
 import { makeDeb, scratchFolder, type TinyDeb } from "./support/tiny_deb.js";
 
 const folder = scratchFolder();
@@ -162,30 +163,13 @@ describe("a tree of packages", () => {
   });
 
   it("takes a locale by following its links", () => {
-    const file = (name: string, data: string): TarEntry => ({
-      name,
-      type: "file",
-      mode: 0o644,
-      uid: 0,
-      gid: 0,
-      mtime: 1,
-      link: "",
-      major: 0,
-      minor: 0,
-      data: Buffer.from(data),
-    });
-    const link = (name: string, target: string): TarEntry => ({
-      ...file(name, ""),
-      type: "symlink",
-      link: target,
-    });
     const base = "./usr/lib/locale";
     const list = [
-      { ...file(`${base}/xx/`, ""), type: "directory" as const },
-      link(`${base}/xx/LC_TIME`, "../yy/LC_TIME"),
-      link(`${base}/yy/LC_TIME`, "../zz/LC_TIME"),
-      file(`${base}/zz/LC_TIME`, "noon"),
-      file(`${base}/xx@other/LC_TIME`, "no"),
+      { ...fileEntry(`${base}/xx/`, ""), type: "directory" as const },
+      linkEntry(`${base}/xx/LC_TIME`, "../yy/LC_TIME"),
+      linkEntry(`${base}/yy/LC_TIME`, "../zz/LC_TIME"),
+      fileEntry(`${base}/zz/LC_TIME`, "noon"),
+      fileEntry(`${base}/xx@other/LC_TIME`, "no"),
     ];
     const picked = pickLocales(list, ["xx"]);
     expect(picked.map((entry) => [entry.name, entry.type, entry.data.toString()])).toEqual([
@@ -193,7 +177,7 @@ describe("a tree of packages", () => {
       [`${base}/xx/LC_TIME`, "file", "noon"],
     ]);
     expect(() => pickLocales(list, ["qq"])).toThrow(/qq/);
-    expect(() => pickLocales([link(`${base}/l`, "../locale/l")], ["l"])).toThrow(/nowhere/);
+    expect(() => pickLocales([linkEntry(`${base}/l`, "../locale/l")], ["l"])).toThrow(/nowhere/);
   });
 });
 

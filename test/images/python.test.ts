@@ -14,10 +14,10 @@ import { asset } from "../../src/images/assets.js";
 import { interpreterPackage } from "../../src/images/python/host_python.js";
 import { PythonSources } from "../../src/images/python/sources.js";
 import type { PackageRecord } from "../../src/images/apt/index_file.js";
-import type { TarEntry } from "../../src/images/deb/tar.js";
 import { listImages } from "../../src/images/index.js";
 import type { BuildOptions } from "../../src/images/types.js";
 import { readCpio } from "./support/cpio_reader.js";
+import { fileEntry, linkEntry } from "./support/tar_entry.js";
 import { scratchFolder, type TinyDeb } from "./support/tiny_deb.js";
 import { fakeBoot, tinyPackages } from "./support/tiny_mirror.js";
 import { tinyWorld, worldMark, worldObstacle } from "./support/tiny_world.js";
@@ -27,37 +27,19 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const file = (name: string, data: string, mtime = 100): TarEntry => ({
-  name,
-  type: "file",
-  mode: 0o644,
-  uid: 0,
-  gid: 0,
-  mtime,
-  link: "",
-  major: 0,
-  minor: 0,
-  data: Buffer.from(data),
-});
-const link = (name: string, target: string): TarEntry => ({
-  ...file(name, ""),
-  type: "symlink",
-  link: target,
-});
-
 describe("the Python modules of an image", () => {
   it("are those of the libraries, a link with the content and time of its target", () => {
     const sources = new PythonSources();
     sources.add([
-      file("./usr/lib/python3.13/os.py", "os"),
-      file("./usr/lib/python3.13/json/tool.py", "tool"),
-      file("./usr/lib/python3/dist-packages/x.py", "x"),
-      file("./usr/lib/python3.13/data.txt", "no"),
-      file("./usr/share/other/y.py", "no"),
-      link("./usr/lib/python3.13/sitecustomize.py", "/etc/python3.13/sitecustomize.py"),
-      link("./usr/lib/python3.13/lost.py", "nowhere.py"),
+      fileEntry("./usr/lib/python3.13/os.py", "os"),
+      fileEntry("./usr/lib/python3.13/json/tool.py", "tool"),
+      fileEntry("./usr/lib/python3/dist-packages/x.py", "x"),
+      fileEntry("./usr/lib/python3.13/data.txt", "no"),
+      fileEntry("./usr/share/other/y.py", "no"),
+      linkEntry("./usr/lib/python3.13/sitecustomize.py", "/etc/python3.13/sitecustomize.py"),
+      linkEntry("./usr/lib/python3.13/lost.py", "nowhere.py"),
     ]);
-    sources.add([file("./etc/python3.13/sitecustomize.py", "site", 200)]);
+    sources.add([fileEntry("./etc/python3.13/sitecustomize.py", "site", 200)]);
     expect(sources.list().map((source) => [source.path, source.data.toString(), source.mtime])).toEqual([
       ["usr/lib/python3.13/json/tool.py", "tool", 100],
       ["usr/lib/python3.13/os.py", "os", 100],
