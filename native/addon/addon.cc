@@ -41,6 +41,7 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("Golden", Environment::of(env)->golden_constructor.Value());
   exports.Set("bootMachine", Napi::Function::New(env, boot_machine, "bootMachine"));
   exports.Set("loadGolden", Napi::Function::New(env, load_golden, "loadGolden"));
+  exports.Set("joinMachines", Napi::Function::New(env, MachineObject::join, "joinMachines"));
   exports.Set("engineStats", Napi::Function::New(env, engine_stats, "engineStats"));
   exports.Set("machineAbi", kMachineAbi);
   return exports;

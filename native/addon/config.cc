@@ -44,7 +44,7 @@ std::optional<std::vector<DiskConfig>> disks_of(Napi::Env env, const Napi::Value
 Napi::Value boot_machine(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   Options options(env, info[0], "bootMachine",
-                  {"memoryMiB", "program", "initrd", "bootargs", "disks", "rngSeed", "generationId"});
+                  {"memoryMiB", "program", "initrd", "bootargs", "disks", "rngSeed", "generationId", "mac"});
   MachineConfig config;
   config.memory_mib = options.integer("memoryMiB", kMinMemoryMiB, kMaxMemoryMiB, kDefaultMemoryMiB);
   config.program = options.text("program", kMaxPath, "");
@@ -53,7 +53,9 @@ Napi::Value boot_machine(const Napi::CallbackInfo& info) {
   const auto seed = options.bytes("rngSeed", config.rng_seed.size(), config.rng_seed.size());
   const auto generation =
       options.bytes("generationId", config.generation_id.size(), config.generation_id.size());
+  const auto mac = options.bytes("mac", config.mac.size(), config.mac.size());
   if (!options.ok()) return env.Undefined();
+  std::copy(mac.begin(), mac.end(), config.mac.begin());
   std::copy(seed.begin(), seed.end(), config.rng_seed.begin());
   std::copy(generation.begin(), generation.end(), config.generation_id.begin());
   auto disks = disks_of(env, info[0].As<Napi::Object>().Get("disks"), "bootMachine");

@@ -15,7 +15,7 @@ inline constexpr size_t kMaxPath = 4095;
 /// An array of `{path, identity?, writable?}`, or undefined for none.
 std::optional<std::vector<DiskConfig>> disks_of(Napi::Env env, const Napi::Value& value, const char* what);
 
-/// `bootMachine({memoryMiB?, program, initrd?, bootargs?, disks?, rngSeed?, generationId?})`.
+/// `bootMachine({memoryMiB?, program, initrd?, bootargs?, disks?, rngSeed?, generationId?, mac?})`.
 Napi::Value boot_machine(const Napi::CallbackInfo& info);
 
 }  // namespace shinken::addon

@@ -9,9 +9,10 @@
 namespace shinken::addon {
 
 std::optional<ForkOptions> fork_options(Napi::Env env, const Napi::Value& value, bool from_golden) {
-  Options options(env, value, "fork", {"kind", "generationId"});
+  Options options(env, value, "fork", {"kind", "generationId", "mac"});
   const std::string kind = options.text("kind", 16, from_golden ? "replica" : "");
   const std::vector<u8> id = options.bytes("generationId", 16, 16);
+  const std::vector<u8> mac = options.bytes("mac", MacAddress{}.size(), MacAddress{}.size());
   if (!options.ok()) return std::nullopt;
   ForkOptions result;
   if (kind == "replica" && from_golden) {
@@ -31,6 +32,7 @@ std::optional<ForkOptions> fork_options(Napi::Env env, const Napi::Value& value,
     return std::nullopt;
   }
   std::copy(id.begin(), id.end(), result.generation_id.begin());
+  if (!mac.empty()) std::copy(mac.begin(), mac.end(), result.mac.emplace().begin());
   return result;
 }
 

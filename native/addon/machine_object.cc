@@ -9,11 +9,30 @@ namespace shinken::addon {
 
 void MachineCore::finish_work(Napi::Env env) {
   busy = false;
+  const auto all = joined;
   if (closing) close_now(env);
+  if (!all) return;
+  // Others may have waited for this one.
+  for (const auto& weak : *all) {
+    const auto other = weak.lock();
+    if (other && other->joined == all && other->closing && !other->occupied()) other->close_now(env);
+  }
+}
+
+bool MachineCore::occupied() const {
+  if (busy || !joined) return busy;
+  for (const auto& weak : *joined) {
+    const auto other = weak.lock();
+    if (other && other->joined == joined && other->busy) return true;
+  }
+  return false;
 }
 
 void MachineCore::close_now(Napi::Env env) {
   if (!machine) return;
+  // Here, while none of them runs: later a run of another would take it along.
+  machine->part();
+  joined.reset();
   auto doomed = std::make_shared<std::shared_ptr<Machine>>(std::move(machine));
   machine = nullptr;
   environment->count.machines--;
@@ -42,6 +61,8 @@ void MachineObject::define(Napi::Env env) {
                       InstanceMethod<&MachineObject::fork>("fork"),
                       InstanceMethod<&MachineObject::digest>("digest"),
                       InstanceMethod<&MachineObject::share_code_with>("shareCodeWith"),
+                      InstanceMethod<&MachineObject::part>("part"),
+                      InstanceMethod<&MachineObject::set_link>("setLink"),
                       InstanceMethod<&MachineObject::stats>("stats"),
                       InstanceMethod<&MachineObject::port_open>("portOpen"),
                       InstanceMethod<&MachineObject::close>("close"),
@@ -86,14 +107,18 @@ bool MachineObject::genuine(const Napi::CallbackInfo& info) {
 }
 
 bool MachineObject::ready(const Napi::CallbackInfo& info) {
-  if (!genuine(info)) return false;
-  if (!core_->machine || core_->closing) {
-    Failure{"closed", "the machine was closed"}.to_error(info.Env()).ThrowAsJavaScriptException();
+  return genuine(info) && ready(info.Env(), *core_);
+}
+
+bool MachineObject::ready(Napi::Env env, const MachineCore& core) {
+  if (!core.machine || core.closing) {
+    Failure{"closed", "the machine was closed"}.to_error(env).ThrowAsJavaScriptException();
     return false;
   }
-  if (core_->busy) {
-    Failure{"busy", "the machine is working on another call"}
-        .to_error(info.Env())
+  if (core.occupied()) {
+    Failure{"busy", core.busy ? "the machine is working on another call"
+                              : "a machine that it is joined with is working on another call"}
+        .to_error(env)
         .ThrowAsJavaScriptException();
     return false;
   }
@@ -109,6 +134,15 @@ Napi::Value MachineObject::stats(const Napi::CallbackInfo& info) {
   result.Set("memoryBytes", static_cast<double>(stats.memory_bytes));
   result.Set("privateBytes", static_cast<double>(stats.private_bytes));
   result.Set("pendingInput", static_cast<double>(stats.pending_input));
+  const Napi::Object net = Napi::Object::New(info.Env());
+  net.Set("sentFrames", static_cast<double>(stats.net.sent_frames));
+  net.Set("sentBytes", static_cast<double>(stats.net.sent_bytes));
+  net.Set("droppedFrames", static_cast<double>(stats.net.dropped_frames));
+  net.Set("droppedBytes", static_cast<double>(stats.net.dropped_bytes));
+  net.Set("receivedFrames", static_cast<double>(stats.net.received_frames));
+  net.Set("receivedBytes", static_cast<double>(stats.net.received_bytes));
+  net.Set("refusedFrames", static_cast<double>(stats.net.refused_frames));
+  result.Set("net", net);
   return result;
 }
 
@@ -136,7 +170,7 @@ Napi::Value MachineObject::close(const Napi::CallbackInfo& info) {
   core_->closing = true;
   if (core_->busy) {
     core_->machine->cancel();
-  } else {
+  } else if (!core_->occupied()) {
     core_->close_now(env);
   }
   return deferred.Promise();

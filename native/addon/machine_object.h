@@ -18,7 +18,12 @@ struct MachineCore {
   bool busy = false;                 // an engine thread uses it: no other call may
   bool closing = false;
   std::vector<Napi::Promise::Deferred> closers;
+  /// The machines on its switch, itself among them; null if it is not joined. They count as one: no call on
+  /// any while one is busy.
+  std::shared_ptr<std::vector<std::weak_ptr<MachineCore>>> joined;
 
+  /// True while it or one that it is joined with is busy.
+  bool occupied() const;
   /// Ends the work that set `busy`, and closes if that was asked for meanwhile.
   void finish_work(Napi::Env env);
   void close_now(Napi::Env env);
@@ -29,6 +34,9 @@ class MachineObject final : public Napi::ObjectWrap<MachineObject> {
   static void define(Napi::Env env);
   static Napi::Value wrap(Napi::Env env, std::shared_ptr<Machine> machine);
 
+  /// `joinMachines(machines)`: on one switch from here on.
+  static Napi::Value join(const Napi::CallbackInfo& info);
+
   explicit MachineObject(const Napi::CallbackInfo& info);
   void Finalize(Napi::Env env) override;
 
@@ -37,6 +45,8 @@ class MachineObject final : public Napi::ObjectWrap<MachineObject> {
   static bool genuine(const Napi::CallbackInfo& info);
   /// As `genuine`, and it is open, and no other work is in flight.
   bool ready(const Napi::CallbackInfo& info);
+  /// The same for `core`; the failure names it.
+  static bool ready(Napi::Env env, const MachineCore& core);
 
   // machine_object.cc
   Napi::Value stats(const Napi::CallbackInfo& info);
@@ -52,12 +62,15 @@ class MachineObject final : public Napi::ObjectWrap<MachineObject> {
   Napi::Value fork(const Napi::CallbackInfo& info);
   Napi::Value digest(const Napi::CallbackInfo& info);
   Napi::Value share_code_with(const Napi::CallbackInfo& info);
+  // machine_join.cc
+  Napi::Value part(const Napi::CallbackInfo& info);
+  Napi::Value set_link(const Napi::CallbackInfo& info);
 
   std::shared_ptr<MachineCore> core_;
 };
 
-/// Fields of a fork: `kind` (one of the allowed) and `generationId`. Nothing, and a pending exception, if
-/// wrong.
+/// Fields of a fork: `kind` (one of the allowed), `generationId` and `mac`. Nothing, and a pending exception,
+/// if wrong.
 std::optional<ForkOptions> fork_options(Napi::Env env, const Napi::Value& value, bool from_golden);
 
 }  // namespace shinken::addon

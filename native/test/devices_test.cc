@@ -20,6 +20,7 @@ class Lines : public DeviceHost {
   void set_irq(unsigned, bool value) override { level = value; }
   void pulse_irq(unsigned) override { ++pulses; }
   void schedule(DeviceId, u64, u32) override {}
+  u64 now() const override { return 0; }
   void unschedule(DeviceId) override {}
   SoftMemory ram{std::make_shared<PagePool>(), 4};
   bool level = false;

@@ -73,6 +73,20 @@ TEST_CASE("replicas differ from their golden by the generation ID and its interr
   CHECK(twin->digest() == b->digest());
 }
 
+TEST_CASE("a fork's network card has the address that it is given, and a grade fork its parent's") {
+  TempDir dir;
+  auto golden = start_echo(dir, 1)->freeze();
+  const MacAddress one{2, 0, 0, 0, 0, 7}, other{2, 0, 0, 0, 0, 8};
+  const auto digest = [&](ForkKind kind, std::optional<MacAddress> mac) {
+    return Machine::fork(golden, {kind, {1}, mac})->digest();
+  };
+  CHECK(digest(ForkKind::kReplica, one) != digest(ForkKind::kReplica, other));
+  CHECK(digest(ForkKind::kReplica, one) == digest(ForkKind::kBranch, one));
+  CHECK(digest(ForkKind::kGrade, one) == golden->digest());
+  CHECK_THROWS_AS(digest(ForkKind::kReplica, MacAddress{}), MonitorError);
+  CHECK_THROWS_AS(digest(ForkKind::kReplica, MacAddress{1, 0, 0, 0, 0, 7}), MonitorError);
+}
+
 TEST_CASE("forks live on without their golden, and a branch of a branch of a branch works") {
   TempDir dir;
   auto machine = start_echo(dir, 4);

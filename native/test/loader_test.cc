@@ -160,6 +160,8 @@ TEST_CASE("initial root and device tree lie at the end of RAM, and the tree says
   CHECK(tree.text("/soc/rng@10100000", "compatible") == "microsoft,vmgenid");
   CHECK(tree.cell("/soc/virtio_mmio@10003000", "interrupts") == 3);
   CHECK(!tree.has("/soc/virtio_mmio@10004000", "reg"));
+  CHECK(tree.text("/soc/virtio_mmio@10008000", "compatible") == "virtio,mmio");
+  CHECK(tree.cell("/soc/virtio_mmio@10008000", "interrupts") == 8);
   CHECK(tree.text("/soc/serial@10000000", "compatible") == "ns16550a");
 }
 

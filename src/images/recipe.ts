@@ -4,7 +4,7 @@
  */
 
 /** Version of the recipe: package lists, path rules, finishing script, boot arguments. */
-export const recipeVersion = 3;
+export const recipeVersion = 4;
 
 export const suite = "trixie";
 export const component = "main";
@@ -61,7 +61,7 @@ const shell: ImageRecipe = {
   ],
   kernelPackage: "linux-image-riscv64",
   // crc32c_generic is a soft dependency that no list names; erofs does not mount without it.
-  modules: ["virtio_mmio", "virtio_blk", "crc32c_generic", "libcrc32c", "netfs", "erofs", "overlay"],
+  modules: ["virtio_mmio", "virtio_blk", "crc32c_generic", "libcrc32c", "netfs", "erofs", "overlay", "virtio_net"],
   tools: ["erofs-utils", "busybox-static"],
   locales: ["en_US.utf8"],
   diskMiB: 1024,

@@ -150,6 +150,35 @@ export interface ForkOptions {
   budget?: MachineBudget | undefined;
 }
 
+/** By which the other machines on a switch reach a machine. */
+export interface NetworkAddress {
+  /** Six hex pairs with colons. */
+  mac: string;
+  /** IPv4 address, in 10.0.0.0/8 as all machines. */
+  ip: string;
+}
+
+/** Frames of a network card since its machine was made or forked; bytes without anything around the frames. */
+export interface NetworkStats {
+  /** Taken by a switch. */
+  sentFrames: number;
+  sentBytes: number;
+  /** Sent by the guest for nowhere: nothing is behind a card but what it was joined with. */
+  droppedFrames: number;
+  droppedBytes: number;
+  receivedFrames: number;
+  receivedBytes: number;
+  /** Arrived while the link was down, too long, or without room to wait. */
+  refusedFrames: number;
+}
+
+/** Machines on one switch. */
+export interface Network {
+  readonly members: readonly Sandbox[];
+  /** Takes them apart; they live on, each by itself. Idempotent. */
+  close(): Promise<void>;
+}
+
 export interface SandboxStats {
   /** Instructions retired since power-on. */
   instructions: number;
@@ -158,6 +187,8 @@ export interface SandboxStats {
   /** Bytes of guest memory that this machine alone owns. */
   privateBytes: number;
   memoryBytes: number;
+  /** Undefined where the provider counts nothing. */
+  network?: NetworkStats | undefined;
 }
 
 /** One machine. Calls on it are serialised in the order they are made. */
@@ -166,6 +197,8 @@ export interface Sandbox {
   /** Milliseconds from the start of the fork to its acknowledged uniqueness; null for the first boot. */
   readonly readyMs: number | null;
   readonly closed: boolean;
+  /** Of its network card; null without one. */
+  readonly address?: NetworkAddress | null;
   exec(request: ExecRequest): Promise<ExecResult>;
   stream(request: ExecRequest, options?: StreamOptions): ExecStream;
   /** Opens a program to talk with over many requests; `stdin`, `timeoutMs` and `maxOutputBytes` of `request` have no meaning here. */
@@ -232,6 +265,12 @@ export interface SandboxProvider {
     setup: (sandbox: Sandbox) => Promise<void>,
     options?: { memoryMiB?: number },
   ): Promise<Golden>;
+  /**
+   * Puts 2 to 16 machines on a switch. From here on they stand at one guest time: a request to one takes the others along, and
+   * requests to any of them are served one after the other, in the order in which they were made. Forks of them are not joined.
+   * Absent where a provider has no networks.
+   */
+  join?(sandboxes: readonly Sandbox[]): Promise<Network>;
   /** Machines that are open now; tests count them. */
   openMachines(): number;
   close(): Promise<void>;

@@ -161,6 +161,8 @@ void take_text(struct mp_reader* reader, char* text, uint32_t capacity);
 void unknown_key(struct mp_reader* reader, struct span key);
 /// True if the whole payload was read without a fault; else EINVAL was replied.
 bool request_done(struct request* request);
+/// The fields of an operation that has none.
+void empty_request(struct request* request);
 
 // cgroup.c
 bool cgroup_controllers(void);
@@ -177,6 +179,7 @@ void op_wait(struct request* request);
 void op_freeze(struct request* request);
 void op_warm(struct request* request);
 void op_uniqueness(struct request* request);
+void op_unplug(struct request* request);
 
 // pumps: move what can be moved, true if something was
 bool command_pump(struct stream* stream);

@@ -54,7 +54,7 @@ static void fault(struct port* port, const char* where) {
   loop_end(1);
 }
 
-static void empty_request(struct request* request) {
+void empty_request(struct request* request) {
   uint32_t pairs = mp_map(&request->reader);
   struct span key;
   while (next_key(&request->reader, &pairs, &key)) unknown_key(&request->reader, key);
@@ -104,6 +104,7 @@ static void handle_request(struct request* request) {
       [OP_WARM] = op_warm,
       [OP_POWEROFF] = op_poweroff,
       [OP_UNIQUENESS] = op_uniqueness,
+      [OP_UNPLUG] = op_unplug,
   };
   uint16_t op = request->frame.op;
   if (stream_find(request->port, request->frame.stream) != NULL) {

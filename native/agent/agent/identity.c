@@ -1,26 +1,21 @@
 #include "agent/identity.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/random.h>
-#include <net/if.h>
-#include <net/if_arp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define SEED_MAX 256
-#define NETWORK_DEVICE "eth0"
 
-static int generation_fd = -1, machine_id_fd = -1, boot_id_fd = -1, socket_fd = -1;
+static int generation_fd = -1, machine_id_fd = -1, boot_id_fd = -1;
 #ifndef HOST_TEST
 static int random_fd = -1;
 #endif
@@ -56,8 +51,8 @@ void identity_prepare(void) {
   bind_over("/run/shinken/boot_id", "/proc/sys/kernel/random/boot_id");
   bind_over("/run/shinken/machine-id", "/etc/machine-id");
   random_fd = open("/dev/urandom", O_WRONLY | O_CLOEXEC);
-  socket_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 #endif
+  network_prepare();
 }
 
 int identity_seed(const uint8_t* seed, uint32_t length) {
@@ -92,29 +87,6 @@ int identity_clock(int64_t seconds, int64_t nanoseconds) {
 #else
   return seconds >= 0 && nanoseconds >= 0 ? 0 : EINVAL;
 #endif
-}
-
-int identity_network(const uint8_t* mac, const char* ip, const char** state) {
-  *state = "absent";
-  // Asking the socket for a device that is not there makes the kernel start modprobe, at 120,000
-  // instructions.
-  if (socket_fd < 0 || access("/sys/class/net/" NETWORK_DEVICE, F_OK) != 0) return 0;
-  struct ifreq request;
-  memset(&request, 0, sizeof request);
-  memcpy(request.ifr_name, NETWORK_DEVICE, sizeof NETWORK_DEVICE);
-  if (mac != NULL) {
-    request.ifr_hwaddr.sa_family = ARPHRD_ETHER;
-    memcpy(request.ifr_hwaddr.sa_data, mac, 6);
-    if (ioctl(socket_fd, SIOCSIFHWADDR, &request) != 0) return errno;
-  }
-  if (ip[0] != 0) {
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    if (inet_pton(AF_INET, ip, &address.sin_addr) != 1) return EINVAL;
-    memcpy(&request.ifr_addr, &address, sizeof address);
-    if (ioctl(socket_fd, SIOCSIFADDR, &request) != 0) return errno;
-  }
-  *state = "set";
-  return 0;
 }
 
 int identity_hostname(const char* name) {

@@ -24,8 +24,12 @@ const char* boot_option(const char* key, const char* otherwise, char* buffer, si
 // mounts.c
 /// /proc, /sys and /dev, which everything else needs.
 void mount_basics(void);
-/// What a full system has beside: pts, shm, cgroup2, run, tmp, the loopback device.
+/// What a full system has beside: pts, shm, cgroup2, run, tmp, the links.
 void mount_rest(void);
+
+// links.c
+/// Brings up the loopback device and, if there is one, the network card.
+void links_up(void);
 
 // modules.c
 /// Loads the modules that /modules/order lists, in its order; a machine without the list has none to load.

@@ -1,10 +1,7 @@
 #include <errno.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,17 +17,6 @@ void mount_basics(void) {
   attach("proc", "/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
   attach("sysfs", "/sys", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
   attach("devtmpfs", "/dev", MS_NOSUID, "mode=0755");
-}
-
-static void loopback_up(void) {
-  struct ifreq request = {.ifr_name = "lo"};
-  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return;
-  if (ioctl(fd, SIOCGIFFLAGS, &request) == 0) {
-    request.ifr_flags |= IFF_UP | IFF_RUNNING;
-    if (ioctl(fd, SIOCSIFFLAGS, &request) != 0) boot_log("lo: %s", strerror(errno));
-  }
-  close(fd);
 }
 
 void mount_rest(void) {
@@ -52,5 +38,5 @@ void mount_rest(void) {
   for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
     if (symlink(links[i][0], links[i][1]) != 0 && errno != EEXIST)
       boot_log("%s: %s", links[i][1], strerror(errno));
-  loopback_up();
+  links_up();
 }

@@ -7,7 +7,7 @@
 namespace shinken {
 
 /// Identifies a device in the event queue and in the order of simultaneous events. Part of machine_abi.
-enum class DeviceId : u8 { kUart = 0, kGeneration = 1, kVirtio0 = 16 };
+enum class DeviceId : u8 { kUart = 0, kGeneration = 1, kVirtio0 = 16, kNet = 32 };
 
 /// Implemented by the board (and by test benches).
 class DeviceHost {
@@ -20,6 +20,8 @@ class DeviceHost {
   virtual void pulse_irq(unsigned line) = 0;
   /// Calls the device's `on_event(payload)` when guest time has advanced by `ticks`.
   virtual void schedule(DeviceId device, u64 ticks, u32 payload) = 0;
+  /// Guest time in ticks.
+  virtual u64 now() const = 0;
   /// Forgets the device's scheduled events.
   virtual void unschedule(DeviceId device) = 0;
 };

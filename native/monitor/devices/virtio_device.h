@@ -17,6 +17,11 @@ class VirtioTransport {
   virtual void fail() = 0;
   /// Calls `on_event(payload)` after `ticks` of guest time.
   virtual void schedule(u64 ticks, u32 payload) = 0;
+  /// Guest time in ticks.
+  virtual u64 now() const = 0;
+  /// The host changed the configuration space: a new generation of it, and an interrupt if that is wanted and
+  /// the driver is at work.
+  virtual void config_changed(bool interrupt) = 0;
 };
 
 class VirtioDevice {
@@ -28,6 +33,8 @@ class VirtioDevice {
   /// Feature bits offered, without VIRTIO_F_VERSION_1, which the transport adds.
   virtual u64 features() const = 0;
   virtual unsigned queues() const = 0;
+  /// Entries that a queue may have at most; a power of two up to kMaxQueueSize.
+  virtual u16 queue_size() const { return kMaxQueueSize; }
   /// The driver notified this queue.
   virtual void notify(unsigned queue) = 0;
   virtual void on_event(u32 payload) { (void)payload; }

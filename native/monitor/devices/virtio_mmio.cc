@@ -85,13 +85,15 @@ u32 VirtioMmio::read_register(u64 offset) const {
     case kDeviceFeatures:
       return features_select_ > 1 ? 0 : static_cast<u32>(offered() >> (32 * features_select_));
     case kQueueSizeMax:
-      return known ? kMaxQueueSize : 0;
+      return known ? device_->queue_size() : 0;
     case kQueueReady:
       return known && queues_[queue_select_].ready;
     case kInterruptStatus:
       return interrupt_;
     case kStatus:
       return status_;
+    case kConfigGeneration:
+      return config_generation_;
     default:
       return 0;
   }
@@ -147,7 +149,7 @@ void VirtioMmio::write_register(u64 offset, u32 value) {
   if (queue.ready) return;
   switch (offset) {
     case kQueueSize:
-      if (value <= kMaxQueueSize && (value & (value - 1)) == 0) queue.size = static_cast<u16>(value);
+      if (value <= device_->queue_size() && (value & (value - 1)) == 0) queue.size = static_cast<u16>(value);
       return;
     case kQueueDescriptorsLow:
       queue.descriptors = set_low(queue.descriptors, value);
@@ -203,19 +205,30 @@ void VirtioMmio::fail() {
   update();
 }
 
+void VirtioMmio::config_changed(bool interrupt) {
+  ++config_generation_;
+  if (!interrupt || !live()) return;
+  interrupt_ |= kInterruptConfig;
+  update();
+}
+
 void VirtioMmio::on_event(u32 payload) {
   if (live()) device_->on_event(payload);
 }
 
 void VirtioMmio::save(ByteWriter& to) const {
-  for (u32 word : {status_, interrupt_, features_select_, driver_select_, queue_select_}) to.put<u32>(word);
+  for (u32 word :
+       {status_, interrupt_, features_select_, driver_select_, queue_select_, config_generation_}) {
+    to.put<u32>(word);
+  }
   to.put<u64>(driver_features_);
   for (unsigned i = 0; i < device_->queues(); ++i) queues_[i].save(to);
   device_->save(to);
 }
 
 void VirtioMmio::load(ByteReader& from) {
-  for (u32* word : {&status_, &interrupt_, &features_select_, &driver_select_, &queue_select_}) {
+  for (u32* word :
+       {&status_, &interrupt_, &features_select_, &driver_select_, &queue_select_, &config_generation_}) {
     *word = from.get<u32>();
   }
   driver_features_ = from.get<u64>();

@@ -25,6 +25,8 @@ class VirtioMmio final : public Device, private VirtioTransport {
   void notify_used(unsigned index) override;
   void fail() override;
   void schedule(u64 ticks, u32 payload) override { host_->schedule(id_, ticks, payload); }
+  u64 now() const override { return host_->now(); }
+  void config_changed(bool interrupt) override;
 
   u32 read_register(u64 offset) const;
   void write_register(u64 offset, u32 value);
@@ -40,7 +42,7 @@ class VirtioMmio final : public Device, private VirtioTransport {
   std::unique_ptr<VirtioDevice> device_;
   Virtqueue queues_[kMaxQueues];
   u32 status_ = 0, interrupt_ = 0;
-  u32 features_select_ = 0, driver_select_ = 0, queue_select_ = 0;
+  u32 features_select_ = 0, driver_select_ = 0, queue_select_ = 0, config_generation_ = 0;
   u64 driver_features_ = 0;
 };
 

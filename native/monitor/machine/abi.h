@@ -6,7 +6,7 @@ namespace shinken {
 
 /// Changes whenever device timing, memory map, device tree, generated boot arguments, firmware answers, the
 /// tick rate or the serialised state change. Goldens and replays carry it; other values are refused.
-inline constexpr u32 kMachineAbi = 1;
+inline constexpr u32 kMachineAbi = 2;
 
 inline constexpr u64 kMinMemoryMiB = 64;
 inline constexpr u64 kMaxMemoryMiB = 4096;

@@ -35,6 +35,11 @@ Board::Board(GuestMemory* memory, BoardListener* listener,
   };
   add(std::move(console));
   for (const auto& disk : disks) add(std::make_unique<VirtioBlock>(disk));
+  auto net =
+      std::make_unique<VirtioNet>([this](std::span<const u8> frame) { return listener_->on_packet(frame); });
+  net_ = net.get();
+  net_slot_ = std::make_unique<VirtioMmio>(static_cast<DeviceHost*>(this), DeviceId::kNet, layout::kNetIrq,
+                                           std::move(net));
 }
 
 Device* Board::find(u64 pa, u64* offset) {
@@ -49,6 +54,7 @@ Device* Board::find(u64 pa, u64* offset) {
   };
   if (Device* found = at(layout::kPlic, Plic::kWindow, plic_)) return found;
   if (Device* found = at(layout::kUart, Uart::kWindow, uart_)) return found;
+  if (Device* found = at(layout::kNet, VirtioMmio::kWindow, *net_slot_)) return found;
   return at(layout::kGenerationId, GenerationId::kWindow, generation_);
 }
 
@@ -76,6 +82,10 @@ u64 Board::next_deadline() const {
 void Board::run_due_events() {
   DeviceEvent event;
   while (events_.pop_due(now(), &event)) {
+    if (event.device == DeviceId::kNet) {
+      net_slot_->on_event(event.payload);
+      continue;
+    }
     const std::size_t index =
         static_cast<std::size_t>(event.device) - static_cast<std::size_t>(DeviceId::kVirtio0);
     if (index < virtio_.size()) virtio_[index]->on_event(event.payload);
@@ -124,6 +134,7 @@ void Board::save(ByteWriter& to) const {
   generation_.save(to);
   to.put<u8>(static_cast<u8>(virtio_.size()));
   for (const auto& device : virtio_) device->save(to);
+  net_slot_->save(to);
   events_.save(to);
   for (const FrameParser& parser : parsers_) parser.save(to);
   to.put<u8>(reset_asked_);
@@ -137,6 +148,7 @@ void Board::load(ByteReader& from) {
   generation_.load(from);
   if (from.get<u8>() != virtio_.size()) return from.fail();
   for (const auto& device : virtio_) device->load(from);
+  net_slot_->load(from);
   events_.load(from);
   for (FrameParser& parser : parsers_) parser.load(from);
   reset_asked_ = from.get<u8>() != 0;

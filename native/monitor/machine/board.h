@@ -16,6 +16,7 @@
 #include "monitor/devices/uart.h"
 #include "monitor/devices/virtio_console.h"
 #include "monitor/devices/virtio_mmio.h"
+#include "monitor/devices/virtio_net.h"
 
 namespace shinken {
 
@@ -25,6 +26,8 @@ class BoardListener {
   virtual ~BoardListener() = default;
   virtual void on_console(std::span<const u8> bytes) = 0;
   virtual void on_frame(unsigned port, const FrameHeader& header, std::span<const u8> payload) = 0;
+  /// A frame left the network card; false if nobody takes it.
+  virtual bool on_packet(std::span<const u8> frame) = 0;
 };
 
 struct ResetRequest {
@@ -46,7 +49,7 @@ class Board final : public Bus, private DeviceHost, private SbiHost {
   void on_timer_changed() override { hart_->request_exit(); }
 
   /// Guest time in ticks.
-  u64 now() const { return hart_->state().instret + hart_->state().skipped; }
+  u64 now() const override { return hart_->state().instret + hart_->state().skipped; }
   /// First moment after now at which something happens by itself: a device event or the timer; ~0 if nothing
   /// will.
   u64 next_deadline() const;
@@ -59,6 +62,7 @@ class Board final : public Bus, private DeviceHost, private SbiHost {
   const VirtioConsole& console() const { return *console_; }
   Uart& uart() { return uart_; }
   GenerationId& generation() { return generation_; }
+  VirtioNet& net() { return *net_; }
   /// Set once the guest asked for a reset; the machine is over.
   const ResetRequest* reset_request() const { return reset_asked_ ? &reset_ : nullptr; }
   /// The parser of a port, dead after a protocol failure.
@@ -91,7 +95,9 @@ class Board final : public Bus, private DeviceHost, private SbiHost {
   Uart uart_;
   GenerationId generation_;
   VirtioConsole* console_;
-  std::vector<std::unique_ptr<VirtioMmio>> virtio_;
+  std::vector<std::unique_ptr<VirtioMmio>> virtio_;  // console, then the disks
+  VirtioNet* net_;
+  std::unique_ptr<VirtioMmio> net_slot_;
   EventQueue events_;
   std::array<FrameParser, VirtioConsole::kPorts> parsers_;
   std::vector<u8> console_bytes_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "monitor/base/types.h"
+#include "monitor/devices/virtio_net.h"
 #include "monitor/machine/abi.h"
 
 namespace shinken {
@@ -31,6 +32,8 @@ struct MachineConfig {
   std::array<u8, 32> rng_seed{};
   /// First VM generation ID.
   std::array<u8, 16> generation_id{};
+  /// Of the network card: an address of one station (bit 0 of its first byte clear, not all zeros).
+  MacAddress mac{0x02, 0, 0, 0, 0, 0x01};
 };
 
 /// Console output (SBI DBCN, legacy putchar and UART share one stream). Called on the thread that runs the

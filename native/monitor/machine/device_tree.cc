@@ -61,6 +61,14 @@ void write_cpu(FdtWriter& fdt) {
   fdt.end_node();
 }
 
+void write_virtio(FdtWriter& fdt, u64 base, u32 irq) {
+  fdt.begin_node(at("virtio_mmio", base));
+  fdt.text("compatible", "virtio,mmio");
+  fdt.wide("reg", {base, VirtioMmio::kWindow});
+  fdt.cells("interrupts", {irq});
+  fdt.end_node();
+}
+
 void write_soc(FdtWriter& fdt, unsigned virtio_devices) {
   fdt.begin_node("soc");
   fdt.cells("#address-cells", {2});
@@ -88,13 +96,9 @@ void write_soc(FdtWriter& fdt, unsigned virtio_devices) {
   fdt.end_node();
 
   for (unsigned i = 0; i < virtio_devices; ++i) {
-    const u64 base = layout::kVirtio + i * layout::kVirtioStride;
-    fdt.begin_node(at("virtio_mmio", base));
-    fdt.text("compatible", "virtio,mmio");
-    fdt.wide("reg", {base, VirtioMmio::kWindow});
-    fdt.cells("interrupts", {layout::kVirtioIrq + i});
-    fdt.end_node();
+    write_virtio(fdt, layout::kVirtio + i * layout::kVirtioStride, layout::kVirtioIrq + i);
   }
+  write_virtio(fdt, layout::kNet, layout::kNetIrq);
 
   fdt.begin_node(at("rng", layout::kGenerationId));
   fdt.text("compatible", "microsoft,vmgenid");

@@ -13,7 +13,7 @@ struct DeviceTreeInput {
   std::string bootargs;
   u64 initrd_begin = 0, initrd_end = 0;  // physical; equal: none
   std::array<u8, 32> rng_seed{};         // zeros: none
-  unsigned virtio_devices = 0;
+  unsigned virtio_devices = 0;           // console and disks; the network card is always there
 };
 
 std::vector<u8> build_device_tree(const DeviceTreeInput& input);

@@ -8,9 +8,11 @@ inline constexpr u64 kPlic = 0x0c000000;
 inline constexpr u64 kUart = 0x10000000;
 inline constexpr u64 kVirtio = 0x10001000;  // console first, then the disks, one page each
 inline constexpr u64 kVirtioStride = 0x1000;
+inline constexpr u64 kNet = 0x10008000;
 inline constexpr u64 kGenerationId = 0x10100000;
 
 inline constexpr unsigned kVirtioIrq = 1;  // and following
+inline constexpr unsigned kNetIrq = 8;
 inline constexpr unsigned kGenerationIrq = 9;
 inline constexpr unsigned kUartIrq = 10;
 

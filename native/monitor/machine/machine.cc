@@ -5,6 +5,7 @@
 
 #include "monitor/base/file.h"
 #include "monitor/machine/hart_state_io.h"
+#include "monitor/machine/joint.h"
 #include "monitor/machine/layout.h"
 #include "monitor/machine/loader.h"
 #include "monitor/machine/machine_impl.h"
@@ -57,6 +58,16 @@ bool describe_state(std::span<const u8> state, const std::vector<std::shared_ptr
   return true;
 }
 
+namespace {
+
+void check_mac(const MacAddress& mac) {
+  if ((mac[0] & 1) == 0 && mac != MacAddress{}) return;
+  throw MonitorError(ErrorKind::kInvalidConfig,
+                     "a network card's address is of one station, and not all zeros");
+}
+
+}  // namespace
+
 Machine::Machine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Machine::~Machine() = default;
 
@@ -68,6 +79,7 @@ std::shared_ptr<Machine> Machine::create(const MachineConfig& config) {
   if (config.bootargs.size() > layout::kMaxBootargs || config.bootargs.find('\0') != std::string::npos) {
     throw MonitorError(ErrorKind::kInvalidConfig, "boot arguments must be at most 2048 bytes without NUL");
   }
+  check_mac(config.mac);
   auto impl = std::make_unique<Impl>();
   for (const DiskConfig& disk : config.disks) {
     impl->disks.push_back(DiskFile::open(disk.path, disk.identity, disk.writable));
@@ -93,6 +105,7 @@ std::shared_ptr<Machine> Machine::create(const MachineConfig& config) {
   // As firmware leaves it: user programs may read time, cycle and instret (the vDSO's clock does).
   state.scounteren = 7;
   impl->board->generation().set(config.generation_id);
+  impl->board->net().set_mac(config.mac);
   impl->hart->reset_caches();
   impl->publish();
   return std::shared_ptr<Machine>(new Machine(std::move(impl)));
@@ -100,6 +113,7 @@ std::shared_ptr<Machine> Machine::create(const MachineConfig& config) {
 
 std::shared_ptr<Machine> Machine::fork(const std::shared_ptr<const Golden>& golden,
                                        const ForkOptions& options) {
+  if (options.mac) check_mac(*options.mac);
   Golden::Impl& from = golden->impl();
   auto impl = std::make_unique<Impl>();
   impl->disks = from.disks;
@@ -112,7 +126,10 @@ std::shared_ptr<Machine> Machine::fork(const std::shared_ptr<const Golden>& gold
   if (!impl->load_state(from.state))
     throw MonitorError(ErrorKind::kGoldenState, "the device state makes no sense");
   impl->hart->reset_caches();
-  if (options.kind != ForkKind::kGrade) impl->board->generation().renew(options.generation_id);
+  if (options.kind != ForkKind::kGrade) {
+    impl->board->generation().renew(options.generation_id);
+    if (options.mac) impl->board->net().set_mac(*options.mac);
+  }
   impl->publish();
   return std::shared_ptr<Machine>(new Machine(std::move(impl)));
 }
@@ -127,16 +144,25 @@ RunResult Machine::run(RunRequest request) {
 }
 
 void Machine::begin(RunRequest request) {
-  impl_->begin(std::move(request));
+  if (!impl_->joint) return impl_->begin(std::move(request));
+  impl_->check_at_rest();
+  impl_->joint->begin(*impl_, std::move(request));
 }
 SliceResult Machine::slice(u64 instructions) {
-  return impl_->slice(instructions);
+  return impl_->joint ? impl_->joint->slice(instructions) : impl_->slice(instructions);
 }
 
 RunResult Machine::finish() {
   if (!impl_->run || !impl_->run->done) throw MonitorError(ErrorKind::kBusy, "the run has not ended");
   RunResult result = std::move(impl_->run->result);
   impl_->run.reset();
+  if (!impl_->kept.empty()) {
+    result.frames.insert(result.frames.begin(), std::make_move_iterator(impl_->kept.begin()),
+                         std::make_move_iterator(impl_->kept.end()));
+    impl_->kept.clear();
+  }
+  impl_->kept_bytes = 0;
+  if (impl_->joint) impl_->joint->finish();
   impl_->running.store(false);
   impl_->realtime.store(false);
   return result;
@@ -176,6 +202,39 @@ bool Machine::port_open(Port port) const {
   return !impl_->closed && impl_->board->console().open(static_cast<unsigned>(port));
 }
 
+void Machine::join(const std::vector<std::shared_ptr<Machine>>& machines) {
+  if (machines.size() < 2 || machines.size() > EthernetSwitch::kMaxPorts) {
+    throw MonitorError(ErrorKind::kInvalidConfig, "a switch joins 2 to 16 machines");
+  }
+  for (auto at = machines.begin(); at != machines.end(); ++at) {
+    (*at)->impl_->check_at_rest();
+    if ((*at)->joined() || std::find(machines.begin(), at, *at) != at) {
+      throw MonitorError(ErrorKind::kInvalidConfig, "a machine is joined once");
+    }
+  }
+  const auto joint = std::make_shared<Joint>(machines);
+  for (unsigned port = 0; port < machines.size(); ++port) {
+    machines[port]->impl_->joint = joint;
+    machines[port]->impl_->joint_port = port;
+  }
+}
+
+void Machine::part() {
+  if (!impl_->joint) return;
+  impl_->check_at_rest();
+  impl_->joint.reset();
+}
+
+bool Machine::joined() const {
+  return impl_->joint != nullptr;
+}
+
+void Machine::set_link(bool up) {
+  impl_->check_at_rest();
+  impl_->board->net().set_link(up);
+  impl_->publish();
+}
+
 void Machine::set_console(ConsoleSink sink) {
   impl_->console = std::move(sink);
 }
@@ -190,6 +249,7 @@ void Machine::close() {
     std::fill(std::begin(impl_->posted_bytes), std::end(impl_->posted_bytes), 0);
   }
   impl_->closed = true;
+  impl_->joint.reset();
   impl_->seen_dirty.store(0);
   impl_->hart.reset();
   impl_->board.reset();

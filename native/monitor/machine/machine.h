@@ -7,9 +7,10 @@
 //   auto child  = Machine::fork(golden, {ForkKind::kReplica, id});
 //
 // Threads: every method is to be called by one thread at a time and not during a run, except `post_input`,
-// `cancel`, `running` and `stats`, which any thread may call at any time.
+// `cancel`, `running` and `stats`, which any thread may call at any time. Joined machines count as one.
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "monitor/base/digest.h"
@@ -30,6 +31,9 @@ struct ForkOptions {
   ForkKind kind = ForkKind::kReplica;
   /// Must differ between siblings; unused by kGrade.
   std::array<u8, 16> generation_id{};
+  /// New address in the network card's configuration, which the agent makes the guest use; unused by kGrade.
+  /// None: the parent's.
+  std::optional<MacAddress> mac = {};
 };
 
 struct MachineStats {
@@ -38,14 +42,22 @@ struct MachineStats {
   u64 memory_bytes;   // size of RAM
   u64 private_bytes;  // RAM bytes that this machine alone wrote since it was forked or last frozen
   u64 pending_input;  // bytes waiting for the guest, all ports
+  NetCounters net;
 };
 
 /// Outcome of one slice of a run (see `slice`).
 struct SliceResult {
-  enum class State : u8 { kDone, kRunnable, kWaiting } state;
+  enum class State : u8 {
+    kDone,
+    kRunnable,
+    kWaiting,
+    kAtHorizon,  // inside a joint only: the others must catch up first
+  } state;
   /// kWaiting (realtime only): host nanoseconds until the guest's next deadline; ~0 if it has none.
   u64 wait_ns;
 };
+
+class Joint;
 
 class Machine final {
  public:
@@ -89,6 +101,17 @@ class Machine final {
   /// Gives the decoded code of this machine, a fork of `golden` that has run, to golden's later forks.
   void share_code_with(Golden& golden);
 
+  /// Joins machines by a switch of their own: what one sends, the others receive. From here on they stand at
+  /// one guest time: a run of one takes the others along, and only one of them may have a run. They part by
+  /// `part` or `close`; forks of them are not joined. Throws kInvalidConfig (fewer than 2, more than
+  /// EthernetSwitch::kMaxPorts, one twice or already joined), kBusy, kClosed.
+  static void join(const std::vector<std::shared_ptr<Machine>>& machines);
+  /// Leaves the switch; frames go nowhere again. Does nothing if it is not joined. Throws kBusy.
+  void part();
+  bool joined() const;
+  /// Plugs the network cable in, or pulls it out. Throws kBusy, kClosed.
+  void set_link(bool up);
+
   MachineStats stats() const;
   /// None by default, in forks too. Replaces the former sink.
   void set_console(ConsoleSink sink);
@@ -105,6 +128,7 @@ class Machine final {
   void set_waker(std::function<void()> wake);
 
   struct Impl;
+  static Impl* impl_of(Machine& machine) { return machine.impl_.get(); }
 
  private:
   explicit Machine(std::unique_ptr<Impl> impl);

@@ -45,9 +45,10 @@ struct Machine::Impl final : BoardListener {
 
   // run_loop.cc
   void begin(RunRequest request);
-  SliceResult slice(u64 instructions);
+  /// Not beyond `horizon`, in guest ticks.
+  SliceResult slice(u64 instructions, u64 horizon = ~u64{0});
   std::optional<StopReason> stop_reason(u64 instret, u64 ticks);
-  std::optional<SliceResult> idle();
+  std::optional<SliceResult> idle(u64 horizon);
   SliceResult stop(StopReason reason);
   void take_posted();
   void publish();
@@ -56,6 +57,7 @@ struct Machine::Impl final : BoardListener {
   // BoardListener
   void on_console(std::span<const u8> bytes) override;
   void on_frame(unsigned port, const FrameHeader& header, std::span<const u8> payload) override;
+  bool on_packet(std::span<const u8> frame) override;
 
   bool post(unsigned port, std::span<const u8> bytes);
   void notify_outside();
@@ -70,6 +72,12 @@ struct Machine::Impl final : BoardListener {
   std::optional<RunState> run;
   bool out_of_memory = false;
   bool closed = false;
+  // While it is joined: its switch and its port there, and what its guest said while another's run took it
+  // along.
+  std::shared_ptr<Joint> joint;
+  unsigned joint_port = 0;
+  std::vector<Frame> kept;
+  std::size_t kept_bytes = 0;
 
   // Any thread.
   mutable std::mutex mutex;
@@ -78,6 +86,7 @@ struct Machine::Impl final : BoardListener {
   u64 posted_bytes[VirtioConsole::kPorts] = {};
   std::function<void()> waker;
   bool open = true;  // not closed, as other threads see it
+  NetCounters seen_net;
   std::atomic<bool> cancelled{false};
   std::atomic<bool> running{false};
   std::atomic<bool> realtime{false};

@@ -65,8 +65,12 @@ MachineStats Machine::stats() const {
   for (unsigned port = 1; port < VirtioConsole::kPorts; ++port) {
     pending += impl_->posted_bytes[port] + impl_->device_pending[port].load();
   }
-  return {impl_->seen_instret.load(), impl_->seen_ticks.load(), impl_->memory_bytes.load(),
-          impl_->seen_dirty.load() << kPageShift, pending};
+  return {impl_->seen_instret.load(),
+          impl_->seen_ticks.load(),
+          impl_->memory_bytes.load(),
+          impl_->seen_dirty.load() << kPageShift,
+          pending,
+          impl_->seen_net};
 }
 
 void Machine::set_waker(std::function<void()> wake) {

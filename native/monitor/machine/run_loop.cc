@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <new>
 
+#include "monitor/machine/joint.h"
 #include "monitor/machine/machine_impl.h"
 
 namespace shinken {
@@ -102,7 +103,7 @@ std::optional<StopReason> Machine::Impl::stop_reason(u64 instret, u64 ticks) {
   return std::nullopt;
 }
 
-SliceResult Machine::Impl::slice(u64 instructions) {
+SliceResult Machine::Impl::slice(u64 instructions, u64 horizon) {
   if (!run || run->done) throw MonitorError(ErrorKind::kInvalidConfig, "slice without begin");
   if (out_of_memory) return stop(StopReason::kHostMemory);
   const u64 slice_limit = saturating_add(hart->state().instret, instructions);
@@ -110,10 +111,12 @@ SliceResult Machine::Impl::slice(u64 instructions) {
     for (;;) {
       if (run->request.realtime) {
         if (run->wait_began) {
-          if (auto waiting = idle()) return *waiting;
+          if (auto waiting = idle(horizon)) return *waiting;
         }
         take_posted();
       }
+      // Before what is due at the horizon itself: that belongs to the next window.
+      if (time() >= horizon) return {SliceResult::State::kAtHorizon, 0};
       board->run_due_events();
       const u64 instret = hart->state().instret, ticks = time();
       if (auto reason = stop_reason(instret, ticks)) return stop(*reason);
@@ -122,12 +125,12 @@ SliceResult Machine::Impl::slice(u64 instructions) {
         board->flush_console();
         return {SliceResult::State::kRunnable, 0};
       }
-      const u64 deadline = std::min(board->next_deadline(), run->ticks_limit);
+      const u64 deadline = std::min({board->next_deadline(), run->ticks_limit, horizon});
       const u64 limit = std::min(
           {saturating_add(instret, deadline - ticks), run->instret_limit, run->park_limit, slice_limit});
       if (hart->run(limit) != HartExit::kWaiting || board->event_due()) continue;
       if (run->replied) return stop(StopReason::kReply);
-      if (auto result = idle()) return *result;
+      if (auto result = idle(horizon)) return *result;
     }
   } catch (const std::bad_alloc&) {
     out_of_memory = true;
@@ -138,13 +141,16 @@ SliceResult Machine::Impl::slice(u64 instructions) {
 }
 
 /// The hart stands in WFI: skips to the next deadline. With a result, the slice is over.
-std::optional<SliceResult> Machine::Impl::idle() {
+std::optional<SliceResult> Machine::Impl::idle(u64 horizon) {
   const u64 now = time();
   const u64 deadline = board->next_deadline();
   const bool awaiting = run->request.await_stream.has_value();
   if (!run->request.realtime) {
-    if (deadline == kNever && (awaiting || run->ticks_limit == kNever)) return stop(StopReason::kIdle);
-    hart->state().skipped += std::min(deadline, run->ticks_limit) - now;
+    // With a horizon somebody else may still wake it.
+    if (horizon == kNever && deadline == kNever && (awaiting || run->ticks_limit == kNever)) {
+      return stop(StopReason::kIdle);
+    }
+    hart->state().skipped += std::min({deadline, run->ticks_limit, horizon}) - now;
     return std::nullopt;
   }
   const auto host_now = Clock::now();
@@ -191,10 +197,16 @@ void Machine::Impl::publish() {
   for (unsigned port = 1; port < VirtioConsole::kPorts; ++port) {
     device_pending[port].store(board->console().pending(port));
   }
+  std::lock_guard lock(mutex);
+  seen_net = board->net().counters();
 }
 
 void Machine::Impl::on_console(std::span<const u8> bytes) {
   if (console) console(bytes);
+}
+
+bool Machine::Impl::on_packet(std::span<const u8> frame) {
+  return joint && joint->send(joint_port, frame);
 }
 
 void Machine::Impl::on_frame(unsigned port, const FrameHeader& header, std::span<const u8> payload) {

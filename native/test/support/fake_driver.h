@@ -94,6 +94,7 @@ class FakeDriver : private DeviceHost {
   void schedule(DeviceId device, u64 ticks, u32 payload) override {
     events_.add(now_ + ticks, device, payload);
   }
+  u64 now() const override { return now_; }
   void unschedule(DeviceId device) override { events_.remove(device); }
   EventQueue events_;
   u64 now_ = 0;

@@ -173,6 +173,11 @@ export class AgentClient {
     });
   }
 
+  /** Takes the network card's link down until the next uniqueness step: what is frozen now need not do it in every fork. */
+  async unplug(limits: ExchangeOptions = this.#limits): Promise<void> {
+    await request(this.#link, Op.unplug, "unplug", {}, emptyReply, limits);
+  }
+
   /** Stops or continues the whole workload, and settles once that is so. */
   async freeze(frozen: boolean, limits: ExchangeOptions = this.#limits): Promise<void> {
     await request(this.#link, Op.freeze, frozen ? "freeze" : "thaw", { frozen }, emptyReply, limits);

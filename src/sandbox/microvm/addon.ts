@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 import { ShinkenError } from "../../errors/index.js";
 import { packageRoot } from "../../images/assets.js";
+import type { NetworkStats } from "../sandbox.js";
 
 /** Console ports of a machine, by what they are for. */
 export type PortName = "agent" | "grader";
@@ -23,6 +24,8 @@ export interface BootConfig {
   /** 32 bytes for /chosen/rng-seed; none if unsaid. */
   rngSeed?: Uint8Array;
   generationId?: Uint8Array;
+  /** Six bytes: address of the network card. */
+  mac?: Uint8Array;
 }
 
 export type StopReason =
@@ -76,6 +79,7 @@ export interface NativeStats {
   memoryBytes: number;
   privateBytes: number;
   pendingInput: number;
+  net: NetworkStats;
 }
 
 export interface NativeMachine {
@@ -89,10 +93,16 @@ export interface NativeMachine {
   post(port: PortName, bytes: Uint8Array): boolean;
   cancel(): void;
   freeze(): Promise<NativeGolden>;
-  fork(options: { kind: "branch"; generationId: Uint8Array } | { kind: "grade" }): Promise<NativeMachine>;
+  fork(
+    options: { kind: "branch"; generationId: Uint8Array; mac?: Uint8Array } | { kind: "grade" },
+  ): Promise<NativeMachine>;
   digest(): Promise<string>;
   /** Gives the code that this fork of `golden` decoded to the forks that come after it. */
   shareCodeWith(golden: NativeGolden): Promise<void>;
+  /** Leaves its switch; nothing if it is on none. */
+  part(): void;
+  /** Plugs the network cable in, or pulls it out. */
+  setLink(up: boolean): void;
   stats(): NativeStats;
   portOpen(port: PortName): boolean;
   /** Cancels what runs, then frees everything. Idempotent. */
@@ -101,7 +111,9 @@ export interface NativeMachine {
 }
 
 export interface NativeGolden {
-  fork(options: { kind?: "replica"; generationId: Uint8Array } | { kind: "grade" }): NativeMachine;
+  fork(
+    options: { kind?: "replica"; generationId: Uint8Array; mac?: Uint8Array } | { kind: "grade" },
+  ): NativeMachine;
   save(options: { path: string; note?: string }): Promise<void>;
   digest(): Promise<string>;
   facts(): {
@@ -147,6 +159,8 @@ export interface Addon {
     disks?: NativeDisk[];
     check?: "full" | "index";
   }): Promise<NativeGolden>;
+  /** Puts 2 to 16 machines on one switch: a run of one takes the others along. */
+  joinMachines(machines: readonly NativeMachine[]): void;
   engineStats(): EngineStats;
 }
 

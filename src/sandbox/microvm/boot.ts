@@ -4,7 +4,7 @@ import { ShinkenError } from "../../errors/index.js";
 import type { ImageInfo } from "../../images/index.js";
 import { loadAddon, type NativeDisk, type NativeMachine } from "./addon.js";
 import type { Family } from "./family.js";
-import { drawIdentity } from "./identity.js";
+import { drawIdentity, macBytes } from "./identity.js";
 import { MicrovmSandbox } from "./sandbox.js";
 import { nativeError } from "./transport.js";
 import { fillPageCache } from "./warm.js";
@@ -44,6 +44,7 @@ export async function bootImage(
       disks: disksOf(image),
       rngSeed: seed,
       generationId: identity.generationId,
+      mac: macBytes(identity.mac),
     })
     .catch((error: unknown) => {
       throw nativeError(error);
@@ -54,10 +55,11 @@ export async function bootImage(
     family,
     descent: { kind: "boot", seed: identity.childSeed },
     firstStream: 1,
+    address: { mac: identity.mac, ip: identity.ip },
   });
   try {
     await untilReady(sandbox, native, onConsole);
-    const { generation, entropy, machineId, bootId, mac } = identity;
+    const { generation, entropy, machineId, bootId, mac, ip } = identity;
     // The clock of every setup is the release's date: what is made then looks the same whenever it is made.
     const clock = { seconds: image.releaseDate, nanoseconds: 0 };
     await sandbox.agent.uniqueness({
@@ -67,6 +69,7 @@ export async function bootImage(
       machineId,
       bootId,
       mac,
+      ip,
       clock,
     });
     return sandbox;

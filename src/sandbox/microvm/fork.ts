@@ -5,7 +5,7 @@ import type { ForkPacket } from "../agent/index.js";
 import type { MachineBudget } from "../budget.js";
 import type { NativeGolden, NativeMachine } from "./addon.js";
 import type { Descent, Family } from "./family.js";
-import { drawIdentity, type ForkIdentity } from "./identity.js";
+import { drawIdentity, type ForkIdentity, macBytes } from "./identity.js";
 import { MicrovmSandbox } from "./sandbox.js";
 import { nativeError } from "./transport.js";
 
@@ -28,7 +28,7 @@ export interface ForkSource {
  */
 export async function replicaOf(source: ForkSource, seed: Uint8Array | null): Promise<MicrovmSandbox> {
   const start = performance.now();
-  const identity = drawIdentity(seed, "replica");
+  const identity = identityFor(source.family, seed, "replica");
   const native = hostFork(source.native, identity);
   // A seeded run continues at the golden's time; an unseeded machine wakes up in the present.
   const clock = seed === null ? wallClock() : undefined;
@@ -45,9 +45,12 @@ export async function replicaOf(source: ForkSource, seed: Uint8Array | null): Pr
 }
 
 /** The host's share of a fork: the machine exists, and has not run. */
-export function hostFork(golden: NativeGolden, identity: { generationId: Uint8Array }): NativeMachine {
+export function hostFork(
+  golden: NativeGolden,
+  { generationId, mac }: Pick<ForkIdentity, "generationId" | "mac">,
+): NativeMachine {
   try {
-    return golden.fork({ generationId: identity.generationId });
+    return golden.fork({ generationId, mac: macBytes(mac) });
   } catch (error) {
     throw nativeError(error);
   }
@@ -60,8 +63,9 @@ export async function branchOf(parent: MicrovmSandbox, seed: Uint8Array | null):
   // Without a seed of its own, a branch of a seeded machine derives one: the run stays repeatable.
   const root = seed ?? parent.descent.seed;
   const path = seed === null ? `branch/${parent.branches}` : "branch";
-  const identity = drawIdentity(root, path);
-  const native = await parent.native.fork({ kind: "branch", generationId: identity.generationId });
+  const identity = identityFor(parent.family, root, path);
+  const { generationId } = identity;
+  const native = await parent.native.fork({ kind: "branch", generationId, mac: macBytes(identity.mac) });
   const packet = packetOf(identity);
   const descent: Descent = { kind: "branch", seed: identity.childSeed };
   return ready(
@@ -72,6 +76,14 @@ export async function branchOf(parent: MicrovmSandbox, seed: Uint8Array | null):
     { identity, packet, path, seed: root },
     start,
   );
+}
+
+/** An identity; in an unseeded fork one whose IP address no sibling has. */
+function identityFor(family: Family, seed: Uint8Array | null, path: string): ForkIdentity {
+  for (;;) {
+    const identity = drawIdentity(seed, path);
+    if (family.siblings.claim(identity.ip) || seed !== null) return identity;
+  }
 }
 
 /** A bit-identical copy for checks; nothing in it has run when it is handed out. `budget`: what it may use. */
@@ -87,6 +99,7 @@ export async function gradeForkOf(parent: MicrovmSandbox, budget?: MachineBudget
     // Only a grade fork's own port counts; its parent, if it is one as well, is in the middle of it.
     firstStream: parent.descent.kind === "grade" ? parent.agent.nextStream : 1,
     budget,
+    address: parent.address,
   });
   await refuseIfClosed(sandbox);
   sandbox.readyMs = performance.now() - start;
@@ -108,16 +121,19 @@ async function ready(
   { identity, packet, path, seed }: Uniqueness,
   start: number,
 ): Promise<MicrovmSandbox> {
-  const sandbox = new MicrovmSandbox({ id: identity.hostname, native, family, descent, firstStream });
+  const { hostname: id, mac, ip } = identity;
+  const address = { mac, ip };
+  const sandbox = new MicrovmSandbox({ id, native, family, descent, firstStream, address });
   try {
     await refuseIfClosed(sandbox);
-    const { sample } = await sandbox.agent.uniqueness(packet, {
+    const { sample, network } = await sandbox.agent.uniqueness(packet, {
       maxGuestMs: UNIQUE_GUEST_MS,
       wallMs: family.household.readyMs,
     });
     if (!family.siblings.admit(sample, seed, path)) {
       throw new ShinkenError("fork_failed", "the fork shows the same random numbers as a sibling");
     }
+    if (network === "absent") sandbox.address = null;
     sandbox.readyMs = performance.now() - start;
     return sandbox;
   } catch (cause) {
@@ -138,8 +154,8 @@ async function refuseIfClosed(sandbox: MicrovmSandbox): Promise<void> {
 }
 
 function packetOf(identity: ForkIdentity): ForkPacket {
-  const { generation, entropy, hostname, machineId, bootId, mac } = identity;
-  return { generation, entropy, hostname, machineId, bootId, mac };
+  const { generation, entropy, hostname, machineId, bootId, mac, ip } = identity;
+  return { generation, entropy, hostname, machineId, bootId, mac, ip };
 }
 
 function wallClock(): { seconds: number; nanoseconds: number } {

@@ -25,6 +25,8 @@ export interface ForkIdentity {
   bootId: string;
   /** Locally administered unicast address. */
   mac: string;
+  /** Address in 10.0.0.0/8, the network that all machines are on. */
+  ip: string;
   /** Seed from which this machine's own branches derive theirs; null when nothing was seeded. */
   childSeed: Uint8Array | null;
 }
@@ -53,6 +55,7 @@ export function drawIdentity(seed: Uint8Array | null, path: string): ForkIdentit
     machineId,
     bootId: uuid(draw("boot-id", 16)),
     mac: macAddress(draw("mac", 6)),
+    ip: ipAddress(draw("ip", 3)),
     childSeed: seed === null ? null : draw("child-seed", SEED_BYTES),
   };
 }
@@ -76,6 +79,17 @@ function uuid(bytes: Uint8Array): string {
   octets[8] = ((octets[8] ?? 0) & 0x3f) | 0x80;
   const hex = Buffer.from(octets).toString("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+/** Never the network's own address or its broadcast address. */
+function ipAddress(bytes: Uint8Array): string {
+  const host = (Buffer.from(bytes).readUIntBE(0, 3) % (2 ** 24 - 2)) + 1;
+  return `10.${host >> 16}.${(host >> 8) & 255}.${host & 255}`;
+}
+
+/** The six bytes of an address as `mac` writes it. */
+export function macBytes(mac: string): Uint8Array {
+  return Uint8Array.from(mac.split(":"), (octet) => Number.parseInt(octet, 16));
 }
 
 function macAddress(bytes: Uint8Array): string {

@@ -5,14 +5,15 @@ import { ShinkenError } from "../../errors/index.js";
 import { cacheLayout } from "../../images/cache/folder.js";
 import { openImage } from "../../images/cache/images.js";
 import type { ImageInfo } from "../../images/types.js";
-import type { Golden, GoldenKey, Sandbox, SandboxProvider } from "../sandbox.js";
+import type { Golden, GoldenKey, Network, Sandbox, SandboxProvider } from "../sandbox.js";
 import { type NativeMachine, loadAddon } from "./addon.js";
 import { bootImage, disksOf, settle } from "./boot.js";
 import type { Family, Household } from "./family.js";
 import { hostFork, replicaOf } from "./fork.js";
 import { type GoldenNote, MicrovmGolden, SharedGolden } from "./golden.js";
 import { type GoldenIdentity, goldenDigest, GoldenStore } from "./golden-store.js";
-import type { MicrovmSandbox } from "./sandbox.js";
+import { MicrovmNetwork } from "./network.js";
+import { MicrovmSandbox } from "./sandbox.js";
 import { Siblings } from "./siblings.js";
 import type { DefaultLimits } from "./transport.js";
 import { WARM_RECIPE, type WarmDepth, warmCode } from "./warm.js";
@@ -100,6 +101,17 @@ export class MicrovmProvider implements SandboxProvider {
     );
   }
 
+  async join(sandboxes: readonly Sandbox[]): Promise<Network> {
+    const members = sandboxes.map((sandbox) => {
+      if (sandbox instanceof MicrovmSandbox && this.#machines.has(sandbox)) return sandbox;
+      if (sandbox.closed) throw new ShinkenError("machine_closed", `machine ${sandbox.id} was closed`);
+      throw new ShinkenError("bad_request", `${sandbox.id} is no machine of this provider`, {
+        path: "sandboxes",
+      });
+    });
+    return MicrovmNetwork.join(members);
+  }
+
   openMachines(): number {
     return this.#machines.size;
   }
@@ -108,7 +120,7 @@ export class MicrovmProvider implements SandboxProvider {
   hostFork(golden: Golden): NativeMachine {
     if (!(golden instanceof MicrovmGolden))
       throw new ShinkenError("internal", "not a golden of this provider");
-    return hostFork(golden.shared.native, { generationId: randomBytes(16) });
+    return hostFork(golden.shared.native, { generationId: randomBytes(16), mac: "02:00:00:00:00:01" });
   }
 
   /** Bytes of a golden's pages that are not all zeros. */
@@ -225,6 +237,7 @@ export class MicrovmProvider implements SandboxProvider {
   async #frozen(machine: MicrovmSandbox, prepare: (sandbox: Sandbox) => Promise<void>): Promise<Frozen> {
     try {
       await prepare(machine);
+      await machine.agent.unplug();
       await settle(machine, false);
       if (!machine.transport.parked)
         throw new ShinkenError("setup_failed", "the machine did not come to rest");

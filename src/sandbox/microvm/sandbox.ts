@@ -12,6 +12,8 @@ import type {
   ForkOptions,
   Golden,
   GoldenKey,
+  Network,
+  NetworkAddress,
   ProcessInfo,
   ReadOptions,
   Sandbox,
@@ -37,6 +39,7 @@ export interface MachineParts {
   firstStream: number;
   /** What all requests together may use; unsaid: no bound. */
   budget?: MachineBudget | undefined;
+  address: NetworkAddress | null;
 }
 
 export class MicrovmSandbox implements Sandbox {
@@ -50,7 +53,10 @@ export class MicrovmSandbox implements Sandbox {
   /** Branches taken so far; part of a branch's path. */
   branches = 0;
   readyMs: number | null = null;
-  readonly #turns = new Turns();
+  address: NetworkAddress | null;
+  /** Of its own, or those of the network that it is on. */
+  turns = new Turns();
+  network: Network | null = null;
   readonly #port: AgentPort;
   #frozen: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
@@ -60,6 +66,7 @@ export class MicrovmSandbox implements Sandbox {
     this.native = parts.native;
     this.family = parts.family;
     this.descent = parts.descent;
+    this.address = parts.address;
     this.transport = new MachineTransport(parts.native, parts.family.household.limits, parts.budget);
     this.#port = parts.descent.kind === "grade" ? 1 : 0;
     this.agent = new AgentClient(this.transport, {
@@ -80,7 +87,7 @@ export class MicrovmSandbox implements Sandbox {
   /** Runs `work` in its turn. */
   #turn<T>(work: () => Promise<T>): Promise<T> {
     this.#checkOpen();
-    return this.#turns.take(() => this.#prepared(work));
+    return this.turns.take(() => this.#prepared(work));
   }
 
   /**
@@ -91,7 +98,7 @@ export class MicrovmSandbox implements Sandbox {
     return this.#settled(() => {
       if (this.descent.kind !== "grade") return this.#turn(work);
       this.#checkOpen();
-      return this.#turns.share(() => this.#prepared(work));
+      return this.turns.share(() => this.#prepared(work));
     });
   }
 
@@ -113,7 +120,7 @@ export class MicrovmSandbox implements Sandbox {
   /** Work that touches the machine but asks nothing of its agent. */
   #aside<T>(work: () => Promise<T>): Promise<T> {
     this.#checkOpen();
-    return this.#turns.take(() => {
+    return this.turns.take(() => {
       this.#checkOpen();
       return this.#guarded(work);
     });
@@ -138,7 +145,16 @@ export class MicrovmSandbox implements Sandbox {
 
   stream(request: ExecRequest, options: StreamOptions = {}): ExecStream {
     this.#checkOpen();
-    return new QueuedStream(this.#turns, () => this.agent.stream(request, { ...options, ...this.#extras() }));
+    if (this.network !== null) {
+      throw new ShinkenError(
+        "bad_request",
+        `${this.id} is on a switch, where no machine waits for a person`,
+        {
+          suggestion: "use exec, or a dialogue",
+        },
+      );
+    }
+    return new QueuedStream(this.turns, () => this.agent.stream(request, { ...options, ...this.#extras() }));
   }
 
   async dialogue(request: ExecRequest): Promise<Dialogue> {
@@ -200,8 +216,8 @@ export class MicrovmSandbox implements Sandbox {
 
   stats(): SandboxStats {
     if (this.#lastStats !== null) return this.#lastStats;
-    const { instructions, ticks, privateBytes, memoryBytes } = this.native.stats();
-    return { instructions, guestMs: ticks / TICKS_PER_MS, privateBytes, memoryBytes };
+    const { instructions, ticks, privateBytes, memoryBytes, net: network } = this.native.stats();
+    return { instructions, guestMs: ticks / TICKS_PER_MS, privateBytes, memoryBytes, network };
   }
 
   /** Makes the request that runs now reject with `cancelled`; those that wait go on in their turn. */
@@ -214,7 +230,7 @@ export class MicrovmSandbox implements Sandbox {
       this.family.household.remove(this);
       this.#lastStats = { ...this.stats(), privateBytes: 0 };
       await this.native.close();
-      await this.#turns.idle();
+      await this.turns.idle();
     })();
     return this.#closing;
   }

@@ -10,6 +10,7 @@ const MAX_SAMPLES = 65_536;
 export class Siblings {
   /** Sample to the seed that it came from; null for the host's entropy. */
   private readonly seen = new Map<string, string | null>();
+  private readonly addresses = new Set<string>();
 
   /**
    * Records a sample. False if another fork showed the same one, unless both came from one and the same seed and
@@ -25,6 +26,14 @@ export class Siblings {
       if (oldest.done !== true) this.seen.delete(oldest.value);
     }
     this.seen.set(key, origin);
+    return true;
+  }
+
+  /** Records an IP address. False if another fork has it: three random bytes repeat among a few thousand. */
+  claim(ip: string): boolean {
+    if (this.addresses.has(ip)) return false;
+    if (this.addresses.size >= MAX_SAMPLES) this.addresses.clear();
+    this.addresses.add(ip);
     return true;
   }
 }
