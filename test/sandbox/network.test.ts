@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { MicrovmSandbox } from "../../src/sandbox/microvm/sandbox.js";
+import { MicrovmSandbox } from "../../src/sandbox/microvm/sandbox.js";
 import type { Golden, Sandbox } from "../../src/sandbox/sandbox.js";
 import { machinesUnavailable, providerForFile, TEST_IMAGE } from "../support/machine.js";
 
@@ -132,7 +132,8 @@ describe.skipIf(unavailable !== null)("the network card of a fork", () => {
   });
 
   it("loses its carrier with its cable", async () => {
-    const machine = (await golden.fork()) as MicrovmSandbox;
+    const machine = await golden.fork();
+    if (!(machine instanceof MicrovmSandbox)) throw new Error("the provider makes other machines");
     const carrier = (): Promise<string> => run(machine, "sleep 2; cat /sys/class/net/eth0/carrier");
     expect(await carrier()).toBe("1");
     machine.native.setLink(false);
@@ -200,7 +201,7 @@ describe.skipIf(unavailable !== null)("machines on one switch", () => {
     const machines = await Promise.all([golden.fork(), golden.fork(), golden.fork()]);
     await provider().join(machines);
     const before = machines.map((machine) => machine.stats().guestMs);
-    await machines[0]?.wait(60_000);
+    await machines[0].wait(60_000);
     for (const [index, machine] of machines.entries())
       expect(machine.stats().guestMs - (before[index] ?? 0)).toBeGreaterThanOrEqual(60_000);
     await closeAll(machines);
