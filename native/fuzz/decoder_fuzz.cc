@@ -13,14 +13,14 @@ void require(bool condition) {
 }
 
 void check_block(const u8* page, unsigned offset, unsigned limit) {
-  Op slots[kMaxBlock + 2];
+  Op slots[kMaxBlockSlots];
   const unsigned count = decode_block(page, offset, limit, slots);
-  require(count >= 2 && count <= kMaxBlock + 2);
+  require(count > kHeaderSlots && count <= kMaxBlockSlots);
   BlockHeader header;
   std::memcpy(&header, slots, sizeof header);
   require(header.count >= 1 && header.count <= limit && header.offset == offset);
   require(header.bytes >= 2 * header.count && header.bytes <= 4 * header.count);
-  for (unsigned i = 1; i < count; ++i) {
+  for (unsigned i = kHeaderSlots; i < count; ++i) {
     const Op& op = slots[i];
     require(op.code < OpCode::Count);
     require(ends_block(op.code) == (i + 1 == count));
@@ -48,8 +48,8 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
     check_block(page, static_cast<unsigned>(offset), limit);
     u32 raw = 0;
     std::memcpy(&raw, page + offset, offset + 4 <= kPageSize ? 4 : 2);
-    Op slots[kMaxBlock + 2];
-    require(decode_single(raw, static_cast<unsigned>(offset), slots) >= 2);
+    Op slots[kMaxBlockSlots];
+    require(decode_single(raw, static_cast<unsigned>(offset), slots) > kHeaderSlots);
   }
   return 0;
 }

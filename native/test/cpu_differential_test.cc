@@ -43,8 +43,10 @@ std::vector<u8> run_in_qemu(const Program& program) {
 }
 
 /// The same from our hart; `step` > 0 limits every run to that many instructions.
-std::vector<u8> run_here(const Program& program, u64 step = 0) {
+std::vector<u8> run_here(const Program& program, u64 step = 0,
+                         Translation translation = Translation::kNever) {
   FlatMachine machine(Program::kMemoryPages);
+  machine.hart.set_translation(translation);
   machine.memory.put(Program::kCode, program.code.data(), program.code.size() * 2);
   machine.memory.put(Program::kInput, program.input.data(), program.input.size() * 8);
   machine.memory.put(Program::kData, program.data.data(), program.data.size());
@@ -111,7 +113,9 @@ TEST_CASE("random programs end with the same registers and memory as under QEMU"
   for (u64 batch = 1; batch <= batches(); ++batch) {
     CAPTURE(batch);
     const Program program = make_program(batch, kSequences, kLength);
-    CHECK(compare(program, run_in_qemu(program), run_here(program)) == 0);
+    const std::vector<u8> expected = run_in_qemu(program);
+    CHECK(compare(program, expected, run_here(program)) == 0);
+    CHECK(compare(program, expected, run_here(program, 0, Translation::kAll)) == 0);
   }
 }
 
@@ -120,4 +124,6 @@ TEST_CASE("random programs end alike in blocks, in single steps and in uneven pi
   const std::vector<u8> blocks = run_here(program);
   CHECK(run_here(program, 1) == blocks);
   CHECK(run_here(program, 7) == blocks);
+  CHECK(run_here(program, 0, Translation::kAll) == blocks);
+  CHECK(run_here(program, 7, Translation::kAll) == blocks);
 }

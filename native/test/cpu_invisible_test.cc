@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 
 #include "test/support/flat_machine.h"
 #include "test/support/hostile.h"
@@ -18,7 +19,9 @@ constexpr u64 kInstructions = 2500;
 
 /// A machine in the middle of nothing good; the same for the same seed.
 struct Hostile {
-  explicit Hostile(u64 seed) : machine(HostileProgram::kPages) {
+  explicit Hostile(u64 seed, Translation translation = Translation::kNever)
+      : machine(HostileProgram::kPages) {
+    machine.hart.set_translation(translation);
     const HostileProgram program(seed);
     for (const auto& piece : program.pieces) {
       machine.memory.put(program.address(0) + piece.offset, piece.bytes.data(), piece.bytes.size());
@@ -63,6 +66,29 @@ TEST_CASE("one long run equals single steps") {
     CHECK(whole.machine.hart.state().pc == stepped.machine.hart.state().pc);
     CHECK(whole.image() == stepped.image());
   }
+}
+
+TEST_CASE("translated blocks equal interpreted ones, in one long run and in pieces") {
+  u64 places = 0;
+  for (u64 seed = 1; seed <= 6 * kSeeds; ++seed) {
+    CAPTURE(seed);
+    Hostile interpreted(seed), translated(seed, Translation::kAll), pieces(seed, Translation::kAll);
+    interpreted.run_to(kInstructions);
+    translated.run_to(kInstructions);
+    Random random(seed);
+    std::set<u64> seen;
+    for (u64 n = 0; n < kInstructions;) {
+      n = std::min<u64>(kInstructions, n + 1 + random.below(30));
+      pieces.run_to(n);
+      seen.insert(pieces.machine.hart.state().pc);
+    }
+    places += seen.size();
+    CHECK(interpreted.machine.hart.state().pc == translated.machine.hart.state().pc);
+    CHECK(interpreted.image() == translated.image());
+    CHECK(interpreted.image() == pieces.image());
+  }
+  // Programs that only go round in traps would show nothing.
+  CHECK(places > 20 * 6 * kSeeds);
 }
 
 TEST_CASE("warm caches equal caches that are dropped all the time") {

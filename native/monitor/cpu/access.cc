@@ -73,6 +73,9 @@ u8* Core::store_to_table(PageTableSet::Entry table, u64 page, u64 offset) {
       const u64 va = table.va + (index << shift);
       if ((va ^ s.pc) >> shift == 0) break_block_ = true;
       tlb_->drop_range(va, shift);
+      // The kernel is about to use that page for something else.
+      const u64 below = (old >> 10 & kSatpPpn) << kPageShift;
+      if (memory_->contains(below, kPageSize)) tlb_->tables.forget(page_of(below), table.level - 1u, va);
     } else {
       flush_tlb();
     }

@@ -4,6 +4,7 @@
 
 #include "monitor/cpu/core.h"
 #include "monitor/cpu/decode.h"
+#include "monitor/cpu/translate.h"
 
 namespace shinken {
 
@@ -11,6 +12,8 @@ namespace {
 
 /// Decoded code that one machine may hold for itself; beyond it everything is dropped and decoded anew.
 constexpr u64 kMaxPrivateCode = u64{32} << 20;
+/// Pages that devices wrote between two runs, beyond which everything is forgotten.
+constexpr std::size_t kMaxOutside = 64;
 
 }  // namespace
 
@@ -18,7 +21,8 @@ Core::Attached& Core::attach(u64 page) {
   Attached& attached = code_[static_cast<u32>(page)];
   if (attached.code() != nullptr) return attached;
   const u8* bytes = memory_->page_for_read(page);
-  if (shared_ && memory_->is_shared(page)) attached.shared = shared_->find(bytes);
+  if (shared_ && translation_ != Translation::kNever && memory_->is_shared(page))
+    attached.shared = shared_->find(bytes);
   if (!attached.shared) {
     attached.own = std::make_unique<CodePage>();
     attached.own->bytes = bytes;
@@ -36,8 +40,7 @@ const CodePage* Core::fetch_page(u64 pc) {
     return nullptr;
   }
   if (private_code_ > kMaxPrivateCode) {
-    code_.clear();
-    private_code_ = 0;
+    forget_private_code();
     std::memset(tlb_->fetch, 0xff, sizeof tlb_->fetch);
     tlb_->drop_jumps();
   }
@@ -45,6 +48,13 @@ const CodePage* Core::fetch_page(u64 pc) {
   tlb_->note_fetch(pc);
   tlb_->fetch[s.mode][tlb_slot(pc)] = {pc & ~kPageMask, code};
   return code;
+}
+
+/// The page at `pc`, of which code is executing, but which the TLB forgot.
+const CodePage* Core::executing_page(u64 pc) {
+  u64 pa = 0;
+  translate(pc, Access::kFetch, true, &pa);
+  return attach((pa - kRamBase) >> kPageShift).code();
 }
 
 const CodePage* Core::decode_at(u64 pc) {
@@ -61,30 +71,31 @@ const CodePage* Core::decode_at(u64 pc) {
     own->part[0] = attached.shared->part[0];
     own->bytes = attached.shared->bytes;
     own->base = attached.shared;
-    tlb_->drop_code(attached.shared.get());
+    tlb_->drop_fetches_of(attached.shared.get());
     attached.own = std::move(own);
     private_code_ += sizeof(CodePage);
   }
   CodePage& own = *attached.own;
   const unsigned offset = static_cast<unsigned>(pa & kPageMask);
-  Op slots[kMaxBlock + 2];
+  const auto found = [&] {
+    tlb_->note_fetch(pc);
+    tlb_->fetch[s.mode][tlb_slot(pc)] = {pc & ~kPageMask, &own};
+    return &own;
+  };
+  // Whoever came from a shared block that the jump cache knows has not seen our own ones.
+  if (own.index[offset >> 1] != 0) return found();
+  Op slots[kMaxBlockSlots];
   const unsigned count = decode_block(own.bytes, offset, kMaxBlock, slots);
   const u64 before = own.own.capacity();
-  const Op* place = own.own.data();
   if (!own.add(offset, slots, count)) {
     // So many overlapping blocks that the index cannot reach them: start the page again.
-    std::memset(own.index, 0, sizeof own.index);
-    own.own.clear();
-    own.base.reset();
-    own.part[0] = nullptr;
+    own.clear();
     own.add(offset, slots, count);
     tlb_->drop_jumps();
   }
   private_code_ += (own.own.capacity() - before) * sizeof(Op);
-  if (own.own.data() != place) tlb_->drop_jumps();
-  tlb_->note_fetch(pc);
-  tlb_->fetch[s.mode][tlb_slot(pc)] = {pc & ~kPageMask, &own};
-  return &own;
+  if (translation_ == Translation::kAll) translate(own);
+  return found();
 }
 
 bool Core::fetch_cross(u64 pc, u32* raw) {
@@ -114,28 +125,44 @@ void Core::retire_page(Attached& attached) {
 }
 
 void Core::page_written(u64 page, bool moved) {
+  const auto found = code_.find(static_cast<u32>(page));
   if (tlb_ == nullptr) {
-    // Written from outside `run`, perhaps on a thread whose TLB is not ours.
-    stamp_ = 0;
+    // Written from outside `run`, perhaps on a thread whose TLB is not ours: its owner looks at it when it
+    // runs.
+    if (outside_.size() == kMaxOutside) stamp_ = 0;
+    if (stamp_ != 0) outside_.push_back({page, found == code_.end() ? nullptr : found->second.code(), moved});
   } else {
     if (moved) tlb_->drop_reads_of(page);
     if (!own_table_write_ && tlb_->tables.find(page) != nullptr) flush_tlb();
   }
-  const auto found = code_.find(static_cast<u32>(page));
   if (found == code_.end()) return;
   if (tlb_ != nullptr) break_block();
   retire_page(found->second);
   code_.erase(found);
 }
 
+void Core::catch_up_with_outside() {
+  for (const Outside& written : outside_) {
+    if (written.moved) tlb_->drop_reads_of(written.page);
+    if (written.code != nullptr) tlb_->drop_code(written.code);
+    if (tlb_->tables.find(written.page) != nullptr) tlb_->clear();
+  }
+  outside_.clear();
+}
+
 void Core::drop_translations() {
   stamp_ = 0;
 }
 
-void Core::drop_code() {
-  drop_translations();
+void Core::forget_private_code() {
   code_.clear();
   private_code_ = 0;
+  if (arena_) arena_->reset();
+}
+
+void Core::drop_code() {
+  drop_translations();
+  forget_private_code();
 }
 
 std::shared_ptr<const SharedBlocks> Core::share_blocks() {
@@ -149,14 +176,17 @@ std::shared_ptr<const SharedBlocks> Core::share_blocks() {
       if (auto found = shared_->find(bytes)) blocks->put(bytes, std::move(found));
     }
   }
+  std::vector<std::shared_ptr<CodePage>> fresh;
   for (const auto& [page, attached] : code_) {
     const u8* bytes = memory_->page_for_read(page);
     if (!attached.own) {
       if (attached.shared) blocks->put(bytes, attached.shared);
     } else if (auto flat = attached.own->flattened(memory_->hold(page))) {
-      blocks->put(bytes, std::move(flat));
+      fresh.push_back(std::move(flat));
     }
   }
+  if (translation_ != Translation::kNever) translate_shared(fresh);
+  for (auto& page : fresh) blocks->put(page->bytes, page);
   return blocks;
 }
 

@@ -10,13 +10,16 @@ namespace {
 
 /// An index entry has 15 bits for the slot, and slot 0 stands for "not decoded".
 constexpr std::size_t kMaxSlots = 0x8000;
+/// Room from the start.
+constexpr std::size_t kFirstSlots = 64;
 
 /// Makes the jumps of one block of a flat page lead straight to their targets. `moved` is by how much the
 /// slots of the former part 1 moved.
 void relink(Op* block, const u16* index, std::size_t moved) {
-  BlockHeader header;
-  std::memcpy(&header, block, sizeof header);
-  for (Op* op = block + 1;; ++op) {
+  auto& header = *reinterpret_cast<BlockHeader*>(block);
+  header.native = nullptr;
+  header.tried = 0;
+  for (Op* op = block + kHeaderSlots;; ++op) {
     if (is_branch(op->code) || is_jump(op->code)) {
       const Link link = link_of(*op);
       if (link == kLinked) {
@@ -34,15 +37,32 @@ void relink(Op* block, const u16* index, std::size_t moved) {
 }  // namespace
 
 bool CodePage::add(unsigned offset, const Op* slots, unsigned count) {
-  if (own.empty()) own.emplace_back();
+  if (own.empty()) own.reserve(kFirstSlots), own.emplace_back();
   if (own.size() + count > kMaxSlots) return false;
   index[offset >> 1] = static_cast<u16>(0x8000 | own.size());
+  if (own.size() + count > own.capacity()) {
+    std::vector<Op> larger;
+    larger.reserve(2 * own.capacity() + count);
+    larger = own;
+    outgrown.push_back(std::move(own));
+    own = std::move(larger);
+  }
   own.insert(own.end(), slots, slots + count);
   part[1] = own.data();
+  untranslated = true;
   return true;
 }
 
-std::shared_ptr<const CodePage> CodePage::flattened(std::shared_ptr<const void> hold) const {
+void CodePage::clear() {
+  std::memset(index, 0, sizeof index);
+  own.clear();
+  outgrown.clear();
+  base.reset();
+  part[0] = nullptr;
+  waiting_jumps.clear();
+}
+
+std::shared_ptr<CodePage> CodePage::flattened(std::shared_ptr<const void> hold) const {
   const std::size_t first = base ? base->own.size() : 1;
   if (first + own.size() > kMaxSlots) return nullptr;
   auto flat = std::make_shared<CodePage>();
@@ -68,6 +88,13 @@ std::shared_ptr<const CodePage> CodePage::flattened(std::shared_ptr<const void> 
   return flat;
 }
 
+void CodePage::forget_translations() {
+  for (const u16 entry : index) {
+    if (entry != 0) reinterpret_cast<BlockHeader*>(&own[entry])->native = nullptr;
+  }
+  arena.reset();
+}
+
 u64 page_digest(const u8* bytes) {
   // Four independent lanes keep the multiplier busy; this runs once per page and machine.
   u64 lane[4] = {0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9, 0x27d4eb2f165667c5};
@@ -82,6 +109,11 @@ u64 page_digest(const u8* bytes) {
   u64 sum = 0;
   for (const u64 part : lane) sum = (sum ^ part) * 0xd6e8feb86659fd93, sum ^= sum >> 32;
   return sum;
+}
+
+void SharedBlocks::put(const u8* bytes, std::shared_ptr<const CodePage> page) {
+  if (!entrance_) entrance_ = page->arena;
+  pages_[bytes] = std::move(page);
 }
 
 std::shared_ptr<const CodePage> SharedBlocks::find(const u8* bytes) const {

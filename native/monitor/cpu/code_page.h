@@ -9,6 +9,14 @@
 
 namespace shinken {
 
+class CodeArena;
+
+/// A translated jump within the page whose target was not translated yet.
+struct WaitingJump {
+  const u8* place;  // of its distance
+  u16 target;
+};
+
 /// Blocks of one page. Slots come in two parts, so that a hart can add blocks to a page whose first part
 /// belongs to a golden: index entries below 0x8000 point into part 0, the others into part 1.
 struct CodePage {
@@ -20,8 +28,15 @@ struct CodePage {
   /// Of a shared page: what keeps the bytes as they are, or else their digest, to be compared at every use.
   std::shared_ptr<const void> hold;
   u64 content = 0;
-  std::vector<Op> own;                   // storage of part 1, or of part 0 of a shared page
-  std::shared_ptr<const CodePage> base;  // owner of part 0
+  std::shared_ptr<const CodeArena> arena;  // of a shared page: where its blocks were translated to
+  std::vector<WaitingJump> waiting_jumps;
+  std::vector<Op> own;                    // storage of part 1, or of part 0 of a shared page
+  std::vector<std::vector<Op>> outgrown;  // former storage: who knows a block may go on there
+  std::shared_ptr<const CodePage> base;   // owner of part 0
+
+  /// How often a private page was found executing; see `Core::note_hot_page`.
+  u32 samples = 0;
+  bool untranslated = false;  // there are blocks whose translation was not tried
 
   /// Jumps of a private page are linked as they execute; a shared page is never changed.
   bool writable = true;
@@ -30,8 +45,12 @@ struct CodePage {
   const Op* at(u16 entry) const { return part[entry >> 15] + (entry & 0x7fff); }
   /// Appends a block; false if the page has no room for more blocks.
   bool add(unsigned offset, const Op* slots, unsigned count);
+  /// Drops all blocks.
+  void clear();
   /// A self-contained copy, all in part 0; null if both parts together exceed what an index entry can reach.
-  std::shared_ptr<const CodePage> flattened(std::shared_ptr<const void> hold) const;
+  std::shared_ptr<CodePage> flattened(std::shared_ptr<const void> hold) const;
+  /// Of a flat page: leaves its blocks to the interpreter.
+  void forget_translations();
   u64 footprint() const { return sizeof(CodePage) + own.capacity() * sizeof(Op); }
 };
 
@@ -44,12 +63,15 @@ class SharedBlocks {
  public:
   /// The page's blocks, or null if there are none or the bytes at that address are no longer the same.
   std::shared_ptr<const CodePage> find(const u8* bytes) const;
-  void put(const u8* bytes, std::shared_ptr<const CodePage> page) { pages_[bytes] = std::move(page); }
+  void put(const u8* bytes, std::shared_ptr<const CodePage> page);
+  /// Through which translated code is entered; null if there is none.
+  const std::shared_ptr<const CodeArena>& entrance() const { return entrance_; }
   std::size_t pages() const { return pages_.size(); }
   const auto& all() const { return pages_; }
 
  private:
   std::unordered_map<const u8*, std::shared_ptr<const CodePage>> pages_;
+  std::shared_ptr<const CodeArena> entrance_;
 };
 
 }  // namespace shinken

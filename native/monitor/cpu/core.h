@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "monitor/cpu/code_arena.h"
 #include "monitor/cpu/code_page.h"
 #include "monitor/cpu/csr_numbers.h"
 #include "monitor/cpu/hart.h"
@@ -36,6 +37,7 @@ class Core {
   void drop_code();
   void page_written(u64 page, bool moved);
   std::shared_ptr<const SharedBlocks> share_blocks();
+  void set_translation(Translation translation) { translation_ = translation; }
 
   HartState s{};
 
@@ -47,6 +49,12 @@ class Core {
     u64 block_pc;
     u64 remaining;
     const CodePage* page;
+  };
+  /// A watched page written between two runs, and the code that it held.
+  struct Outside {
+    u64 page;
+    const CodePage* code;
+    bool moved;
   };
   struct Attached {
     std::shared_ptr<const CodePage> shared;
@@ -76,6 +84,9 @@ class Core {
   bool interrupt_is_due() const {
     return (s.mode == 0 || (s.sstatus & kSstatusSie) != 0) && (pending_interrupts() & s.sie) != 0;
   }
+  /// No interrupt would be taken before the next stop, even if SIE were set; a device or a write to sip may
+  /// change it.
+  bool nothing_is_due() const { return (pending_interrupts() & s.sie) == 0; }
   void return_from_trap();
   bool wait_is_over() const { return (pending_interrupts() & s.sie) != 0; }
   u64 time() const { return s.instret + s.skipped; }
@@ -121,10 +132,17 @@ class Core {
 
   // code.cc
   const CodePage* fetch_page(u64 pc);  // null: trapped
+  const CodePage* executing_page(u64 pc);
   const CodePage* decode_at(u64 pc);   // null: trapped; else the block is in the index
   bool fetch_cross(u64 pc, u32* raw);  // false: trapped
   Attached& attach(u64 page);
   void retire_page(Attached& attached);
+  void forget_private_code();
+  void catch_up_with_outside();
+
+  // native.cc
+  void note_hot_page(const CodePage* page);
+  void translate(CodePage& page);
 
   GuestMemory* memory_;
   Bus* bus_;
@@ -132,7 +150,11 @@ class Core {
   std::unordered_map<u32, Attached> code_;            // by physical page
   std::vector<std::unique_ptr<CodePage>> graveyard_;  // dropped while perhaps still executing
   std::vector<std::shared_ptr<const CodePage>> shared_graveyard_;
+  std::vector<Outside> outside_;
   u64 private_code_ = 0;  // bytes in code_'s own pages
+  Translation translation_ = Translation::kHot;
+  std::shared_ptr<CodeArena> arena_;           // what code_'s own pages were translated to
+  std::shared_ptr<const CodeArena> entrance_;  // any arena; null as long as nothing is translated
 
   Tlb* tlb_ = nullptr;  // of the running thread; null between runs
   DataTlb* data_ = nullptr;
@@ -146,7 +168,7 @@ class Core {
   bool break_block_ = false;
   bool own_table_write_ = false;
   std::atomic<bool> exit_requested_{false};
-  Op scratch_[kMaxBlock + 2];
+  alignas(BlockHeader) Op scratch_[kMaxBlockSlots];
 };
 
 }  // namespace shinken

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "monitor/cpu/csr_numbers.h"
 #include "monitor/cpu/decode_parts.h"
 
 namespace shinken {
@@ -131,10 +132,29 @@ Op decode_amo(u32 raw, u32 rd, u32 rs1, u32 f3) {
   return make(code, rd, rs1, rs2);
 }
 
+/// The most frequent uses, in the kernel's entries and around its locks, need not end a block.
+OpCode csr_form(u32 number, u32 funct3, u32 rs1) {
+  const bool reads = funct3 == 2 && rs1 == 0;
+  const bool swaps = funct3 == 1;
+  switch (number) {
+    case kCsrSstatus:
+      if (funct3 == 7 && rs1 == kSstatusSie) return MaskIrq;
+      return funct3 == 2 && rs1 != 0 ? SetStatus : Csr;
+    case kCsrSscratch:
+    case kCsrSepc:
+      return reads || swaps ? CsrField : Csr;
+    case kCsrScause:
+    case kCsrStval:
+      return reads ? CsrField : Csr;
+    default:
+      return Csr;
+  }
+}
+
 Op decode_system(u32 raw, u32 rd, u32 rs1, u32 f3) {
   if (f3 != 0) {
     if (f3 == 4) return illegal();
-    return make(Csr, rd, rs1, static_cast<i32>(raw >> 20 | f3 << 12));
+    return make(csr_form(raw >> 20, f3, rs1), rd, rs1, static_cast<i32>(raw >> 20 | f3 << 12));
   }
   switch (raw) {
     case 0x00000073:
@@ -295,10 +315,22 @@ bool ends_block(OpCode code) {
   }
 }
 
+OpCode first_of(OpCode code) {
+  switch (code) {
+#define SHINKEN_CASE(one, two) \
+  case one##_##two:            \
+    return one;
+    SHINKEN_PAIRS(SHINKEN_CASE)
+#undef SHINKEN_CASE
+    default:
+      return code;
+  }
+}
+
 unsigned decode_block(const u8* page, unsigned offset, unsigned limit, Op* out) {
   unsigned at = offset;
   unsigned count = 0;
-  Op* next = out + 1;
+  Op* next = out + kHeaderSlots;
   bool ended = false;
   while (count < limit && at < kPageSize) {
     u16 half = 0;
@@ -328,15 +360,15 @@ unsigned decode_block(const u8* page, unsigned offset, unsigned limit, Op* out) 
     }
   }
   if (!ended) *next++ = make(End, 0, kFar, static_cast<i32>(at - offset));
-  for (Op* op = out + 1; op != next; ++op) mark_near(*op, offset);
-  for (Op* op = out + 1; op + 1 < next; ++op) {
+  for (Op* op = out + kHeaderSlots; op != next; ++op) mark_near(*op, offset);
+  for (Op* op = out + kHeaderSlots; op + 1 < next; ++op) {
     const OpCode code = paired(op->code, op[1].code);
     if (code == op->code) continue;
     op->code = code;
     ++op;
   }
   const BlockHeader header{static_cast<u16>(count), static_cast<u16>(at - offset), static_cast<u16>(offset),
-                           0};
+                           0, nullptr};
   std::memcpy(out, &header, sizeof header);
   return static_cast<unsigned>(next - out);
 }
@@ -344,10 +376,10 @@ unsigned decode_block(const u8* page, unsigned offset, unsigned limit, Op* out) 
 unsigned decode_single(u32 raw, unsigned offset, Op* out) {
   Op op = decode(raw);
   make_block_relative(op, 0, 1);
-  Op* next = out + 1;
+  Op* next = out + kHeaderSlots;
   *next++ = op;
   if (!ends_block(op.code)) *next++ = make(End, 0, kFar, is_wide(raw) ? 4 : 2);
-  const BlockHeader header{1, static_cast<u16>(is_wide(raw) ? 4 : 2), static_cast<u16>(offset), 0};
+  const BlockHeader header{1, static_cast<u16>(is_wide(raw) ? 4 : 2), static_cast<u16>(offset), 0, nullptr};
   std::memcpy(out, &header, sizeof header);
   return static_cast<unsigned>(next - out);
 }

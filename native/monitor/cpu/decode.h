@@ -18,6 +18,8 @@ Op decode(u32 raw);
 
 /// True if a block must end after this operation.
 bool ends_block(OpCode code);
+/// The operation itself, where the code stands for a pair.
+OpCode first_of(OpCode code);
 /// A conditional branch, also as the first of a pair.
 inline bool is_branch(OpCode code) {
   return (code >= OpCode::Beq && code <= OpCode::Bgeu) || code == OpCode::Beq_Ld || code == OpCode::Bne_Ld ||
@@ -34,9 +36,9 @@ u16 linked_entry(const Op& op);
 void set_link(Op& op, u16 entry);
 
 /// Decodes a block from `page` (4096 bytes) at `offset` (even), at most `limit` instructions (1..kMaxBlock),
-/// never beyond the page. Writes the header and at most limit + 1 operations to `out` (room for kMaxBlock +
-/// 2). Returns the number of slots written. An instruction that straddles the page's end becomes a `Cross`
-/// block of its own.
+/// never beyond the page. Writes the header and at most limit + 1 operations to `out` (room for
+/// kMaxBlockSlots). Returns the number of slots written. An instruction that straddles the page's end becomes
+/// a `Cross` block of its own.
 unsigned decode_block(const u8* page, unsigned offset, unsigned limit, Op* out);
 
 /// Makes a block of the one instruction `raw`, as `decode_block` would.

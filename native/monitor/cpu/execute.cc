@@ -117,6 +117,8 @@ HartExit Core::loop(u64 limit) {
   u64 block_pc = 0;
   u64 remaining = 0;
   u64 pc = 0;
+  NativeFrame frame{};
+  frame.state = &s;
 
 // The compiler must keep the value as it is: left to itself it derives it anew at every use.
 #define OPAQUE(variable) asm("" : "+r"(variable))
@@ -142,32 +144,36 @@ HartExit Core::loop(u64 limit) {
     s.pc = block_pc + blk->bytes - 4;                  \
     s.instret = stop_ - remaining + (blk->count - 1u); \
   } while (0)
+#define START_BLOCK()                                 \
+  do {                                                \
+    if (unlikely(remaining < blk->count)) goto split; \
+    if (blk->native != nullptr) goto native;          \
+    op = operations_of(blk);                          \
+    DISPATCH();                                       \
+  } while (0)
 #define JUMP(target) \
   do {               \
     pc = (target);   \
     goto next_block; \
   } while (0)
 // The same for jumps that mostly lead out of the page: no detour on the likely way.
-#define JUMP_FAR(target)                                                         \
-  do {                                                                           \
-    pc = (target);                                                               \
-    const JumpEntry& known = jumps->entries[jump_slot(pc)];                      \
-    if (unlikely(known.pc != pc || known.epoch != jumps->epoch)) goto far_block; \
-    page = known.page;                                                           \
-    blk = known.block;                                                           \
-    block_pc = pc;                                                               \
-    if (unlikely(remaining < blk->count)) goto split;                            \
-    op = reinterpret_cast<const Op*>(blk) + 1;                                   \
-    DISPATCH();                                                                  \
+#define JUMP_FAR(target)                                   \
+  do {                                                     \
+    pc = (target);                                         \
+    const unsigned slot = jump_slot(pc);                   \
+    if (unlikely(!jumps->knows(slot, pc))) goto far_block; \
+    const JumpBlock& known = jumps->blocks[slot];          \
+    page = known.page;                                     \
+    blk = known.block;                                     \
+    block_pc = pc;                                         \
+    START_BLOCK();                                         \
   } while (0)
 #define JUMP_LINKED(entry)                                       \
   do {                                                           \
     blk = reinterpret_cast<const BlockHeader*>(page->at(entry)); \
     block_pc = (block_pc & ~kPageMask) | blk->offset;            \
     pc = block_pc;                                               \
-    if (unlikely(remaining < blk->count)) goto split;            \
-    op = reinterpret_cast<const Op*>(blk) + 1;                   \
-    DISPATCH();                                                  \
+    START_BLOCK();                                               \
   } while (0)
 
 boundary:
@@ -184,9 +190,14 @@ boundary:
     s.waiting = 0;
   }
   if (s.instret >= limit) return HartExit::kLimit;
+  if (s.instret == stop_ && fetch != nullptr) {
+    const FetchEntry& running = fetch[tlb_slot(s.pc)];
+    if (running.tag == (s.pc & ~kPageMask)) note_hot_page(running.code);
+  }
   take_interrupt_if_due();
   stop_ = next_stop(limit, kSlice);
   remaining = stop_ - s.instret;
+  frame.quiet = nothing_is_due();
   data = data_ = &tlb_->data[static_cast<unsigned>(data_context())];
   OPAQUE(data);
   fetch = tlb_->fetch[s.mode];
@@ -228,15 +239,30 @@ far_block: {
   const u16 entry = page->index[(pc & kPageMask) >> 1];
   if (unlikely(entry == 0)) goto undecoded;
   blk = reinterpret_cast<const BlockHeader*>(page->at(entry));
-  jumps->entries[jump_slot(pc)] = {pc, jumps->epoch, blk, page};
-  if (unlikely(!upper_half(pc))) jumps->lower = 1;
+  jumps->note(pc, blk, page);
 }
 
 enter:
   block_pc = pc;
+  START_BLOCK();
+
+native: {
+  frame.remaining = remaining;
+  frame.virtual_page = block_pc & ~kPageMask;
+  frame.data = data;
+  frame.jumps = jumps;
+  const NativeExit exit = entrance_->enter(&frame, blk->native);
+  remaining = frame.remaining;
+  if (exit.kind == NativeExit::kAt) JUMP_FAR(exit.value);
+  const FetchEntry& executing = fetch[tlb_slot(frame.virtual_page)];
+  page = likely(executing.tag == frame.virtual_page) ? executing.code : executing_page(frame.virtual_page);
+  blk = reinterpret_cast<const BlockHeader*>(page->at(static_cast<u16>(exit.value)));
+  block_pc = pc = frame.virtual_page | blk->offset;
+  remaining += blk->count;
   if (unlikely(remaining < blk->count)) goto split;
-  op = reinterpret_cast<const Op*>(blk) + 1;
+  op = operations_of(blk) + (exit.value >> 16);
   DISPATCH();
+}
 
 undecoded:
   s.pc = pc;
@@ -257,7 +283,7 @@ split:
   // The limit lies within the block: run only its beginning.
   decode_block(page->bytes, blk->offset, static_cast<unsigned>(remaining), scratch_);
   blk = reinterpret_cast<const BlockHeader*>(scratch_);
-  op = scratch_ + 1;
+  op = scratch_ + kHeaderSlots;
   DISPATCH();
 
 finish_op:

@@ -15,6 +15,7 @@ Core::Core(GuestMemory* memory, Bus* bus, std::shared_ptr<const SharedBlocks> sh
   s.mode = 1;
   s.stimecmp = ~u64{0};
   s.reservation = ~u64{0};
+  if (shared_) entrance_ = shared_->entrance();
 }
 
 Hart::Hart(GuestMemory* memory, Bus* bus, std::shared_ptr<const SharedBlocks> shared)
@@ -50,6 +51,9 @@ void Hart::drop_translations() {
 }
 std::shared_ptr<const SharedBlocks> Hart::share_blocks() {
   return impl_->core.share_blocks();
+}
+void Hart::set_translation(Translation translation) {
+  impl_->core.set_translation(translation);
 }
 void Hart::on_page_write(u64 page, bool moved) {
   impl_->core.page_written(page, moved);

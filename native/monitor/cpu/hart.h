@@ -33,6 +33,13 @@ enum class HartExit : u8 {
   kRequested,  // `request_exit()` was called (by a device through the bus, or from another thread)
 };
 
+/// When decoded blocks are translated to host code. It shows in nothing but speed.
+enum class Translation : u8 {
+  kNever,
+  kHot,  // where time is spent, and what a golden shares
+  kAll,  // every block as soon as it is decoded
+};
+
 class SharedBlocks;  // decoded pages owned by a golden: written before it is sealed, read-only after
 
 class Hart final : public PageObserver {
@@ -70,6 +77,10 @@ class Hart final : public PageObserver {
   /// the next golden's descendants can use them. Call it before the memory is frozen; pages keep their host
   /// addresses. Drops all translations. Not from within run.
   std::shared_ptr<const SharedBlocks> share_blocks();
+
+  /// For tests and comparisons; before the first run. The default is kHot; where the host is no x86-64 or
+  /// forbids executable memory everything is interpreted.
+  void set_translation(Translation translation);
 
   void on_page_write(u64 page, bool moved) override;
 

@@ -33,7 +33,7 @@ namespace shinken {
 
 #define SHINKEN_OPS_CONTROL(X)                                                                             \
   X(Beq)                                                                                                   \
-  X(Bne) X(Blt) X(Bge) X(Bltu) X(Bgeu) X(Jal) X(J) X(Jalr) X(Jr) X(End) X(Cross) X(Csr) X(Ecall) X(Ebreak) \
+  X(Bne) X(Blt) X(Bge) X(Bltu) X(Bgeu) X(Jal) X(J) X(Jalr) X(Jr) X(End) X(Cross) X(CsrField) X(MaskIrq) X(SetStatus) X(Csr) X(Ecall) X(Ebreak) \
       X(Sret) X(Wfi) X(SfenceVma) X(FenceI) X(Illegal)
 
 #define SHINKEN_OPS(X) \
@@ -74,7 +74,9 @@ enum Link : u8 { kFar = 0, kNear = 1, kLinked = 2 };
 /// - Jal, J, End: a = rd, b = `Link`, imm = target relative to the block's start, or the linked entry;
 /// - Auipc: imm relative to the block's start; Jalr, Jr: imm as encoded;
 /// - floating point: a = rd, b = rs1, imm = rs2 | rs3 << 5 | rm << 10;
-/// - Csr: a = rd, b = rs1, imm = csr | funct3 << 12.
+/// - Csr and the forms of it that stay within a block: a = rd, b = rs1, imm = csr | funct3 << 12.
+///   CsrField: reads or swaps a register that is nothing but a field of the state; MaskIrq: clears SIE,
+///   SetStatus: sets bits of sstatus, as the kernel does around everything short.
 struct Op {
   OpCode code;
   u8 a;
@@ -89,14 +91,22 @@ inline constexpr unsigned kBranchLinkShift = 30;
 
 /// Precedes a block's operations in the same array.
 struct BlockHeader {
-  u16 count;   // instructions, at least 1
-  u16 bytes;   // of guest code
-  u16 offset;  // of the first instruction in its page
-  u16 unused;
+  u16 count;         // instructions, at least 1
+  u16 bytes;         // of guest code
+  u16 offset;        // of the first instruction in its page
+  u16 tried;         // 1: a translation was tried
+  const u8* native;  // the block translated for the host, or null
 };
-static_assert(sizeof(BlockHeader) == sizeof(Op));
+inline constexpr unsigned kHeaderSlots = sizeof(BlockHeader) / sizeof(Op);
+static_assert(sizeof(BlockHeader) == kHeaderSlots * sizeof(Op));
+
+inline const Op* operations_of(const BlockHeader* block) {
+  return reinterpret_cast<const Op*>(block + 1);
+}
 
 /// Longest block, in instructions.
 inline constexpr unsigned kMaxBlock = 64;
+/// Slots that a block may take: header, instructions, the End of one that was cut.
+inline constexpr unsigned kMaxBlockSlots = kHeaderSlots + kMaxBlock + 1;
 
 }  // namespace shinken

@@ -20,6 +20,10 @@ bool PageTableSet::note(u64 page, unsigned level, u64 va) {
   for (unsigned at = hash(page);; at = (at + 1) & (kCapacity - 1)) {
     Entry& entry = entries_[at];
     if (entry.page == page + 1) {
+      if (entry.level == kForgotten) {
+        entry = {va, entry.page, static_cast<u8>(level)};
+        return true;
+      }
       if (entry.level != level || entry.va != va) entry.level = kShared;
       return false;
     }
@@ -36,7 +40,8 @@ void PageTableSet::keep_upper_half() {
   std::memcpy(old, entries_, sizeof old);
   clear();
   for (const Entry& entry : old) {
-    if (entry.page == 0 || !(entry.level == kShared || upper_half(entry.va))) continue;
+    if (entry.page == 0 || entry.level == kForgotten) continue;
+    if (entry.level != kShared && !upper_half(entry.va)) continue;
     unsigned at = hash(entry.page - 1);
     while (entries_[at].page != 0) at = (at + 1) & (kCapacity - 1);
     entries_[at] = entry;
@@ -61,12 +66,14 @@ void Tlb::drop_where(Unwanted unwanted) {
 
 void Tlb::drop_range(u64 va, unsigned shift) {
   drop_where([va, shift](u64 tag) { return (tag ^ va) >> shift == 0; });
-  drop_jumps_near(va);
+  for (JumpCache& mode : jumps) {
+    if (upper_half(va) || mode.lower != 0) mode.drop_range(va, shift);
+  }
 }
 
 void Tlb::drop_lower_half() {
   drop_where([](u64 tag) { return !upper_half(tag); });
-  drop_jumps_near(0);
+  drop_lower_jumps();
   tables.keep_upper_half();
   std::memset(fetch_filter_[0], 0, sizeof fetch_filter_[0]);
   std::memset(read_filter_, 0, sizeof read_filter_);
@@ -106,7 +113,9 @@ void Tlb::drop_va(u64 va) {
     if (mode[slot].tag == tag) mode[slot].tag = kInvalidTag;
   }
   // Its own entry may have made way for another's, and jumps may know it still.
-  drop_jumps_near(va);
+  for (JumpCache& mode : jumps) {
+    if (upper_half(va) || mode.lower != 0) mode.drop_va(va);
+  }
 }
 
 void Tlb::drop_reads_of(u64 page) {
@@ -120,7 +129,11 @@ void Tlb::drop_writes_of(u64 page) {
 }
 
 void Tlb::drop_code(const CodePage* code) {
-  drop_jumps();
+  drop_jumps_of(code);
+  drop_fetches_of(code);
+}
+
+void Tlb::drop_fetches_of(const CodePage* code) {
   for (auto& mode : fetch) {
     for (FetchEntry& entry : mode) {
       if (entry.code == code) entry.tag = kInvalidTag;

@@ -51,27 +51,70 @@ struct FetchEntry {
 /// fetch translation would be a cache miss each. Entries of an older epoch mean nothing.
 struct JumpEntry {
   u64 pc;
-  u64 epoch;
+  u64 native;  // the block translated, or 0, in the low 48 bits; above them the epoch
+};
+/// The same for the interpreter, which looks at it less often.
+struct JumpBlock {
   const BlockHeader* block;
   const CodePage* page;
 };
-inline constexpr unsigned kJumpEntries = 2048;
+inline constexpr unsigned kJumpEntries = 16384;
+inline constexpr unsigned kJumpHashShift = 13;
+inline constexpr unsigned kEpochShift = 48;
+inline constexpr unsigned kSlotsOfPage = kPageSize / 2;
+static_assert(kJumpHashShift > kPageShift && kJumpEntries >= kSlotsOfPage);
 inline unsigned jump_slot(u64 pc) {
-  return static_cast<unsigned>(pc >> 1 ^ pc >> 12) & (kJumpEntries - 1);
+  return static_cast<unsigned>(pc >> 1 ^ pc >> kJumpHashShift) & (kJumpEntries - 1);
 }
 struct JumpCache {
-  u64 epoch = 1;
+  u64 epoch = 1;  // below 1 << 16
   u64 lower = 0;  // not 0: an entry of this epoch may have an address of the lower half
   JumpEntry entries[kJumpEntries] = {};
+  JumpBlock blocks[kJumpEntries] = {};
+
+  bool knows(unsigned slot, u64 pc) const {
+    return entries[slot].pc == pc && entries[slot].native >> kEpochShift == epoch;
+  }
+  /// Forgets what lies in the virtual page at `va`: its addresses share the upper bits of their slots.
+  void drop_va(u64 va) {
+    const unsigned first = jump_slot(va) & ~(kSlotsOfPage - 1);
+    for (unsigned i = first; i < first + kSlotsOfPage; ++i) {
+      if ((entries[i].pc ^ va) >> kPageShift == 0) entries[i].native = 0;
+    }
+  }
+  void drop_range(u64 va, unsigned shift) {
+    for (JumpEntry& entry : entries) {
+      if ((entry.pc ^ va) >> shift == 0) entry.native = 0;
+    }
+  }
+  /// Forgets the blocks of one page, which moved or go.
+  void drop_page(const CodePage* page) {
+    for (unsigned i = 0; i < kJumpEntries; ++i) {
+      if (blocks[i].page == page) entries[i].native = 0, blocks[i].page = nullptr;
+    }
+  }
+  void note(u64 pc, const BlockHeader* block, const CodePage* page) {
+    const unsigned slot = jump_slot(pc);
+    entries[slot] = {pc, reinterpret_cast<u64>(block->native) | epoch << kEpochShift};
+    blocks[slot] = {block, page};
+    if (!upper_half(pc)) lower = 1;
+  }
+  void drop() {
+    lower = 0;
+    if (++epoch >> (64 - kEpochShift) == 0) return;
+    epoch = 1;
+    std::memset(entries, 0, sizeof entries);
+  }
 };
 
 /// Physical pages that were read as page tables while filling this TLB, with the virtual range they map, so
 /// that a store to one can drop what came from it. Open addressing; when it is full the whole TLB is dropped.
 class PageTableSet {
  public:
-  static constexpr unsigned kCapacity = 512;
+  static constexpr unsigned kCapacity = 2048;
   static constexpr unsigned kMaxUsed = kCapacity / 2;
-  static constexpr u8 kShared = 0xff;  // level: the table was reached by more than one path
+  static constexpr u8 kShared = 0xff;     // level: the table was reached by more than one path
+  static constexpr u8 kForgotten = 0xfe;  // level: nothing that came from the table is left
 
   struct Entry {
     u64 va;    // first address that the table maps
@@ -87,10 +130,16 @@ class PageTableSet {
   Entry* find(u64 page) {
     for (unsigned at = hash(page);; at = (at + 1) & (kCapacity - 1)) {
       if (entries_[at].page == 0) return nullptr;
-      if (entries_[at].page == page + 1) return &entries_[at];
+      if (entries_[at].page == page + 1) return entries_[at].level == kForgotten ? nullptr : &entries_[at];
     }
   }
   bool full() const { return used_ >= kMaxUsed; }
+  /// The only entry that led to the table is gone, and so is all that came from it. A table that was reached
+  /// otherwise stays.
+  void forget(u64 page, unsigned level, u64 va) {
+    Entry* entry = find(page);
+    if (entry != nullptr && entry->level == level && entry->va == va) entry->level = kForgotten;
+  }
   /// Forgets the tables that only addresses of the lower half led through, and the roots.
   void keep_upper_half();
   /// True if the page is new to the set. The caller makes sure that it is not full.
@@ -133,15 +182,18 @@ struct Tlb {
   void drop_reads_of(u64 page);
   void drop_writes_of(u64 page);
   void drop_code(const CodePage* code);
-  /// To be called whenever blocks moved or a fetch translation may be gone.
-  void drop_jumps() {
-    for (JumpCache& mode : jumps) ++mode.epoch, mode.lower = 0;
+  void drop_fetches_of(const CodePage* code);
+  void drop_jumps_of(const CodePage* page) {
+    for (JumpCache& mode : jumps) mode.drop_page(page);
   }
-  /// The same where only addresses of the half in which `va` lies are concerned: the kernel's outlive a
-  /// process.
-  void drop_jumps_near(u64 va) {
+  /// To be called whenever any fetch translation may be gone.
+  void drop_jumps() {
+    for (JumpCache& mode : jumps) mode.drop();
+  }
+  /// The same where only addresses of the lower half are concerned: the kernel's outlive a process.
+  void drop_lower_jumps() {
     for (JumpCache& mode : jumps) {
-      if (upper_half(va) || mode.lower != 0) ++mode.epoch, mode.lower = 0;
+      if (mode.lower != 0) mode.drop();
     }
   }
   void note_fetch(u64 va) { note(fetch_filter_[upper_half(va)], va >> kPageShift); }

@@ -18,7 +18,11 @@ unsigned length_at(const u8* page, unsigned offset) {
 void Core::claim_tlb() {
   // A stamp is used once in the process: whoever ran on this thread in between has another one.
   static std::atomic<u64> last_stamp{0};
-  if (stamp_ != 0 && tlb_->stamp == stamp_) return;
+  if (stamp_ != 0 && tlb_->stamp == stamp_) {
+    catch_up_with_outside();
+    return;
+  }
+  outside_.clear();
   tlb_->clear();
   stamp_ = tlb_->stamp = last_stamp.fetch_add(1, std::memory_order_relaxed) + 1;
 }
@@ -34,7 +38,7 @@ u64 Core::next_stop(u64 limit, u64 slice) const {
 void Core::sync() {
   if (synced_) return;
   synced_ = true;
-  const auto index = static_cast<unsigned>(where_.op - (reinterpret_cast<const Op*>(where_.block) + 1));
+  const auto index = static_cast<unsigned>(where_.op - operations_of(where_.block));
   const u8* bytes = where_.page->bytes;
   unsigned offset = where_.block->offset;
   for (unsigned i = 0; i < index; ++i) offset += length_at(bytes, offset);

@@ -33,7 +33,8 @@ using JobRef = std::shared_ptr<Job>;
 class ThreadedEngine final : public Engine, public std::enable_shared_from_this<ThreadedEngine> {
  public:
   explicit ThreadedEngine(unsigned threads) {
-    for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    for (unsigned i = 0; i < threads; ++i) sleepers_.push_back(std::make_unique<Sleeper>());
+    for (auto& sleeper : sleepers_) threads_.emplace_back([this, self = sleeper.get()] { work(*self); });
   }
 
   ~ThreadedEngine() override {
@@ -50,7 +51,10 @@ class ThreadedEngine final : public Engine, public std::enable_shared_from_this<
       if (machine) machine->cancel();
     }
     machines.clear();
-    changed_.notify_all();
+    {
+      std::lock_guard lock(mutex_);
+      rouse_all();
+    }
     for (std::thread& thread : threads_) thread.join();
   }
 
@@ -65,19 +69,18 @@ class ThreadedEngine final : public Engine, public std::enable_shared_from_this<
       const JobRef held = weak.lock();
       if (self && held) self->wake(held);
     });
-    {
-      std::lock_guard lock(mutex_);
-      short_.push_back(std::move(job));
-    }
-    changed_.notify_one();
+    std::lock_guard lock(mutex_);
+    const unsigned home = job->machine->home();
+    short_.push_back(std::move(job));
+    // Whoever answers a result at once finds the machine's own thread awake: it needs no help with one job.
+    if (home != 0 && sleepers_[home - 1]->finishing && short_.size() == 1) return;
+    rouse(home);
   }
 
   void post(std::function<void()> task) override {
-    {
-      std::lock_guard lock(mutex_);
-      tasks_.push_back(std::move(task));
-    }
-    changed_.notify_one();
+    std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    rouse();
   }
 
   EngineStats stats() const override {
@@ -88,15 +91,52 @@ class ThreadedEngine final : public Engine, public std::enable_shared_from_this<
 
  private:
   void wake(const JobRef& job) {
-    {
-      std::lock_guard lock(mutex_);
-      job->woken = true;
-      const auto found = std::find(waiting_.begin(), waiting_.end(), job);
-      if (found == waiting_.end()) return;
-      waiting_.erase(found);
-      short_.push_back(job);
+    std::lock_guard lock(mutex_);
+    job->woken = true;
+    const auto found = std::find(waiting_.begin(), waiting_.end(), job);
+    if (found == waiting_.end()) return;
+    waiting_.erase(found);
+    short_.push_back(job);
+    rouse(job->machine->home());
+  }
+
+  /// A thread that has nothing to do, and how to wake it. The one that fell asleep last is woken first,
+  /// unless the machine ran on another one: the caches of a thread, ours and the host's, are worth most where
+  /// they are warm.
+  struct Sleeper {
+    std::condition_variable awake;
+    bool roused = false;
+    bool finishing = false;  // hands over a result, and looks for work right after
+  };
+
+  /// With the lock held. `home`: number of the thread that is preferred, from 1; 0: any.
+  void rouse(unsigned home = 0) {
+    if (idle_.empty()) return;
+    auto at = idle_.end() - 1;
+    if (home != 0) {
+      const auto found = std::find(idle_.begin(), idle_.end(), sleepers_[home - 1].get());
+      if (found != idle_.end()) at = found;
     }
-    changed_.notify_one();
+    Sleeper* sleeper = *at;
+    idle_.erase(at);
+    sleeper->roused = true;
+    sleeper->awake.notify_one();
+  }
+  void rouse_all() {
+    while (!idle_.empty()) rouse();
+  }
+
+  void sleep(Sleeper& self, std::unique_lock<std::mutex>& lock) {
+    auto until = Clock::time_point::max();
+    for (const JobRef& job : waiting_) until = std::min(until, job->wake_at);
+    self.roused = false;
+    idle_.push_back(&self);
+    const auto roused = [&self] { return self.roused; };
+    if (until == Clock::time_point::max()) {
+      self.awake.wait(lock, roused);
+    } else if (!self.awake.wait_until(lock, until, roused)) {
+      idle_.erase(std::find(idle_.begin(), idle_.end(), &self));
+    }
   }
 
   /// Moves realtime jobs whose deadline has come into the queue. True if one was.
@@ -129,8 +169,11 @@ class ThreadedEngine final : public Engine, public std::enable_shared_from_this<
     return short_.empty() && long_.empty() && waiting_.empty() && running_.empty() && tasks_.empty();
   }
 
-  void work() {
+  void work(Sleeper& self) {
     std::unique_lock lock(mutex_);
+    const auto number = static_cast<unsigned>(
+        std::find_if(sleepers_.begin(), sleepers_.end(), [&](auto& other) { return other.get() == &self; }) -
+        sleepers_.begin() + 1);
     for (;;) {
       collect_due();
       if (!tasks_.empty()) {
@@ -143,21 +186,16 @@ class ThreadedEngine final : public Engine, public std::enable_shared_from_this<
         continue;
       }
       if (JobRef job = take_job()) {
-        turn(job, lock);
+        job->machine->set_home(number);
+        turn(self, job, lock);
         continue;
       }
       if (closing_ && drained()) return;
-      auto until = Clock::time_point::max();
-      for (const JobRef& job : waiting_) until = std::min(until, job->wake_at);
-      if (until == Clock::time_point::max()) {
-        changed_.wait(lock);
-      } else {
-        changed_.wait_until(lock, until);
-      }
+      sleep(self, lock);
     }
   }
 
-  void turn(const JobRef& job, std::unique_lock<std::mutex>& lock) {
+  void turn(Sleeper& self, const JobRef& job, std::unique_lock<std::mutex>& lock) {
     job->woken = false;
     const auto at = running_.insert(running_.end(), job);
     lock.unlock();
@@ -168,12 +206,14 @@ class ThreadedEngine final : public Engine, public std::enable_shared_from_this<
       lock.lock();
       running_.erase(at);
       std::shared_ptr<Machine> machine = std::move(job->machine);
+      self.finishing = true;
       lock.unlock();
       // Lets go of the machine before the callback, so that whoever is called may hold it alone or close it.
       machine.reset();
       std::exchange(job->done, nullptr)(std::move(result));
       lock.lock();
-      if (closing_) changed_.notify_all();
+      self.finishing = false;
+      if (closing_) rouse_all();
       return;
     }
     lock.lock();
@@ -187,11 +227,12 @@ class ThreadedEngine final : public Engine, public std::enable_shared_from_this<
     job->wake_at = Clock::now() + std::chrono::nanoseconds(std::min(slice.wait_ns, kLongest));
     waiting_.push_back(job);
     // Somebody who already sleeps may have a later moment in mind.
-    changed_.notify_one();
+    rouse();
   }
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  std::vector<std::unique_ptr<Sleeper>> sleepers_;
+  std::vector<Sleeper*> idle_;
   std::deque<std::function<void()>> tasks_;
   // Lists, so that a job moves without invalidating another's place.
   std::list<JobRef> short_, long_, running_, waiting_;

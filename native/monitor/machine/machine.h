@@ -127,12 +127,18 @@ class Machine final {
   /// Calls `wake` (any thread) whenever input is posted or a cancel arrives; for schedulers. Empty: nobody.
   void set_waker(std::function<void()> wake);
 
+  /// The scheduler's note of the thread that ran the machine last, whose caches are warm; guarded by the
+  /// scheduler.
+  void set_home(unsigned thread) { home_ = thread; }
+  unsigned home() const { return home_; }
+
   struct Impl;
   static Impl* impl_of(Machine& machine) { return machine.impl_.get(); }
 
  private:
   explicit Machine(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
+  unsigned home_ = 0;
 };
 
 }  // namespace shinken

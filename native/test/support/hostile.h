@@ -8,8 +8,9 @@
 
 namespace shinken::test {
 
-/// Straight-line code mixed with the instructions that caches get wrong.
-inline Code hostile_code(Random& random, u64 bytes) {
+/// Straight-line code mixed with the instructions that caches get wrong. The calm half of the programs leave
+/// their code and their page tables alone and so get somewhere.
+inline Code hostile_code(Random& random, u64 bytes, bool calm) {
   SequenceMaker maker(random);
   Code code;
   const auto reg = [&random] { return random.below(32); };
@@ -20,7 +21,9 @@ inline Code hostile_code(Random& random, u64 bytes) {
     if (code.size() * 2 % loop < 8 && code.size() > 8 && random.chance(70)) {
       emit32(code, as::jal(0, -static_cast<i32>(2 * code.size())));
     }
-    switch (random.below(24)) {
+    u64 kind = random.below(25);
+    if (calm && (kind < 6 || kind == 12 || kind == 14)) kind = 24;
+    switch (kind) {
       case 0:
         emit32(code, as::sd(reg(), 8, imm() & ~7));
         break;  // into code
@@ -75,6 +78,17 @@ inline Code hostile_code(Random& random, u64 bytes) {
       case 16:
         emit32(code, as::sd(reg(), 2, imm()));
         break;
+      case 17: {  // what stays within a block
+        const u64 which = random.below(6);
+        if (which == 0) emit32(code, encode::i(0x73, 7, reg(), 2, kCsrSstatus));
+        if (which == 1) emit32(code, as::addi(6, 0, random.chance(50) ? 2 : 0));
+        if (which <= 2) emit32(code, as::csrrs(reg(), kCsrSstatus, which == 1 ? 6 : reg()));
+        if (which == 3) emit32(code, as::csrrw(reg(), kCsrSscratch, reg()));
+        if (which == 4) emit32(code, as::csrrs(reg(), random.chance(50) ? kCsrScause : kCsrStval, 0));
+        if (which == 5) emit32(code, as::csrrs(reg(), kCsrSepc, 0));
+        if (which == 5 && random.chance(50)) emit32(code, as::csrrw(reg(), kCsrSepc, reg()));
+        break;
+      }
       default:
         maker.append(code, 1 + random.below(6));
         break;
@@ -108,7 +122,7 @@ struct HostileProgram {
     }
     for (u64 table : {kRoot, kMiddle, kLeaf}) entry(kLeaf, table, pointer(table, 7));
     entry(kLeaf, kHandler, pointer(kHandler, 0xb));
-    put(kFirst << kPageShift, hostile_code(random, 4 * kPageSize).data(), 4 * kPageSize);
+    put(kFirst << kPageShift, hostile_code(random, 4 * kPageSize, seed % 2 == 0).data(), 4 * kPageSize);
     stvec = kVirtual + kHandler * kPageSize;
     // Skip the instruction that trapped; start over when it could not even be fetched.
     const std::vector<u32> trap = {as::csrrs(3, kCsrScause, 0),

@@ -1,0 +1,44 @@
+// Which private code is translated, and when.
+#include "monitor/cpu/core.h"
+#include "monitor/cpu/translate.h"
+
+namespace shinken {
+
+namespace {
+
+/// Translations that one machine may hold for itself, of which only what is used takes memory. What finds no
+/// room is interpreted.
+constexpr u64 kArenaBytes = u64{64} << 20;
+/// So often a page must be found executing at the end of a slice before its blocks are translated.
+constexpr u32 kHotSamples = 2;
+
+}  // namespace
+
+/// Called at the end of a slice with the page that was executing: a sample that costs the loop nothing.
+void Core::note_hot_page(const CodePage* page) {
+  if (translation_ != Translation::kHot || !page->writable) return;
+  auto& own = const_cast<CodePage&>(*page);
+  if (++own.samples >= kHotSamples && own.untranslated) translate(own);
+}
+
+/// Translates those blocks of a private page that are not yet.
+void Core::translate(CodePage& page) {
+  if (!arena_) {
+    arena_ = CodeArena::make(kArenaBytes);
+    if (!arena_) {
+      translation_ = Translation::kNever;
+      return;
+    }
+    entrance_ = arena_;
+  }
+  for (unsigned i = kPageSize / 2; i-- > 0;) {
+    const u16 entry = page.index[i];
+    if (entry == 0 || !page.owns(page.at(entry))) continue;
+    if (!translate_block(page, entry, *arena_)) break;
+  }
+  page.untranslated = false;
+  // So that they lead to the translations.
+  tlb_->drop_jumps_of(&page);
+}
+
+}  // namespace shinken
