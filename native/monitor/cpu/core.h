@@ -140,7 +140,7 @@ class Core {
   void forget_private_code();
   void catch_up_with_outside();
 
-  // native.cc
+  // hot_code.cc
   void note_hot_page(const CodePage* page);
   void translate(CodePage& page);
 
