@@ -114,9 +114,9 @@ bool Core::fetch_cross(u64 pc, u32* raw) {
 }
 
 void Core::retire_page(Attached& attached) {
-  const CodePage* code = attached.code();
-  if (code == nullptr) return;
-  if (tlb_ != nullptr) tlb_->drop_code(code);
+  // Both: a jump may know a shared block from before the page got blocks of its own.
+  if (tlb_ != nullptr && attached.own) tlb_->drop_code(attached.own.get());
+  if (tlb_ != nullptr && attached.shared) tlb_->drop_code(attached.shared.get());
   if (attached.own) {
     private_code_ -= std::min(private_code_, attached.own->footprint());
     graveyard_.push_back(std::move(attached.own));
@@ -130,7 +130,11 @@ void Core::page_written(u64 page, bool moved) {
     // Written from outside `run`, perhaps on a thread whose TLB is not ours: its owner looks at it when it
     // runs.
     if (outside_.size() == kMaxOutside) stamp_ = 0;
-    if (stamp_ != 0) outside_.push_back({page, found == code_.end() ? nullptr : found->second.code(), moved});
+    if (stamp_ != 0) outside_.push_back({page, nullptr, nullptr, moved});
+    if (stamp_ != 0 && found != code_.end()) {
+      outside_.back().own = found->second.own.get();
+      outside_.back().shared = found->second.shared.get();
+    }
   } else {
     if (moved) tlb_->drop_reads_of(page);
     if (!own_table_write_ && tlb_->tables.find(page) != nullptr) flush_tlb();
@@ -144,7 +148,8 @@ void Core::page_written(u64 page, bool moved) {
 void Core::catch_up_with_outside() {
   for (const Outside& written : outside_) {
     if (written.moved) tlb_->drop_reads_of(written.page);
-    if (written.code != nullptr) tlb_->drop_code(written.code);
+    if (written.own != nullptr) tlb_->drop_code(written.own);
+    if (written.shared != nullptr) tlb_->drop_code(written.shared);
     if (tlb_->tables.find(written.page) != nullptr) tlb_->clear();
   }
   outside_.clear();

@@ -82,6 +82,8 @@ void CodeArena::write_routines() {
   constexpr Reg kSaved[] = {rbx, rbp, r12, r13, r14, r15};
   const auto field = [](std::size_t at) { return static_cast<i32>(at); };
 
+  // A sanitizer looks at what stands before a function that is called through a pointer.
+  for (unsigned i = 0; i < 16; ++i) w.byte(0);
   // NativeExit enter(NativeFrame* frame in rdi, code in rsi)
   const u8* enter = w.at();
   for (const Reg reg : kSaved) w.push(reg);

@@ -53,7 +53,8 @@ class Core {
   /// A watched page written between two runs, and the code that it held.
   struct Outside {
     u64 page;
-    const CodePage* code;
+    const CodePage* own;
+    const CodePage* shared;
     bool moved;
   };
   struct Attached {
