@@ -10,7 +10,7 @@ namespace {
 /// room is interpreted.
 constexpr u64 kArenaBytes = u64{64} << 20;
 /// So often a page must be found executing at the end of a slice before its blocks are translated.
-constexpr u32 kHotSamples = 2;
+constexpr u32 kHotSamples = 12;
 
 }  // namespace
 
