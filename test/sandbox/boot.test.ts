@@ -16,7 +16,7 @@ interface Point {
 }
 
 /** Boots the image in a process of its own. */
-async function boot(manner: "whole" | "pieces"): Promise<Point[]> {
+async function boot(manner: "whole" | "pieces", translation: "never" | "hot" | "all"): Promise<Point[]> {
   const image = openImage(TEST_IMAGE);
   const config = {
     program: image.kernel,
@@ -26,19 +26,22 @@ async function boot(manner: "whole" | "pieces"): Promise<Point[]> {
     disks: disksOf(image),
     rngSeed: "5a".repeat(32),
   };
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    join(packageRoot(), "test/sandbox/boot-digest.cjs"),
-    JSON.stringify(config),
-    JSON.stringify(CHECKPOINTS),
-    manner,
-  ]);
+  const script = join(packageRoot(), "test/sandbox/boot-digest.cjs");
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [script, JSON.stringify(config), JSON.stringify(CHECKPOINTS), manner],
+    { env: { ...process.env, SHINKEN_TRANSLATION: translation } },
+  );
   return JSON.parse(stdout) as Point[];
 }
 
 describe.skipIf(unavailable !== null)("the boot of Debian's kernel", () => {
-  it("is the same in two processes over a thousand million instructions, however it is cut into runs", async () => {
-    const [whole, pieces] = await Promise.all([boot("whole"), boot("pieces")]);
+  it("is the same in four processes over a thousand million instructions, interpreted or translated, however it is cut into runs", async () => {
+    const [whole, pieces] = await Promise.all([boot("whole", "hot"), boot("pieces", "hot")]);
     expect(pieces).toEqual(whole);
+    const [interpreted, translated] = await Promise.all([boot("whole", "never"), boot("pieces", "all")]);
+    expect(interpreted).toEqual(whole);
+    expect(translated).toEqual(whole);
     expect(whole.map(({ instructions }) => instructions)).toEqual(CHECKPOINTS);
     expect(new Set(whole.map(({ digest }) => digest)).size).toBe(CHECKPOINTS.length);
   });

@@ -126,24 +126,26 @@ describe.skipIf(unavailable !== null)("forks of a real machine", () => {
     await closeAll(machines);
   });
 
-  it("are equal in another process, too, after the same inputs", async () => {
+  it("are equal in other processes, too, interpreted or translated, after the same inputs", async () => {
     const machine = await golden.fork({ seed: seedOf("elsewhere") });
     const script =
       "date; head -c 8 /dev/urandom | od -An -tx1; python3 -c 'import random; print(random.random())'";
     const output = await run(machine, script);
     const digest = await machine.digest();
     await machine.close();
-    const child = spawnSync(
-      process.execPath,
-      [
-        join(packageRoot(), "test/sandbox/replay.mjs"),
-        Buffer.from(seedOf("elsewhere")).toString("hex"),
-        script,
-      ],
-      { encoding: "utf8" },
-    );
-    expect(child.stderr).toBe("");
-    expect(JSON.parse(child.stdout)).toEqual({ output, digest });
+    for (const translation of ["never", "hot", "all"]) {
+      const child = spawnSync(
+        process.execPath,
+        [
+          join(packageRoot(), "test/sandbox/replay.mjs"),
+          Buffer.from(seedOf("elsewhere")).toString("hex"),
+          script,
+        ],
+        { encoding: "utf8", env: { ...process.env, SHINKEN_TRANSLATION: translation } },
+      );
+      expect(child.stderr).toBe("");
+      expect(JSON.parse(child.stdout)).toEqual({ output, digest });
+    }
   });
 
   describe("for grading", () => {

@@ -1,5 +1,8 @@
 #include "monitor/cpu/hart.h"
 
+#include <cstdlib>
+#include <string_view>
+
 #include "monitor/cpu/core.h"
 
 namespace shinken {
@@ -10,12 +13,27 @@ struct Hart::Impl {
   Core core;
 };
 
+namespace {
+
+/// SHINKEN_TRANSLATION=never|all, for whoever suspects the translator.
+Translation translation_of_process() {
+  static const Translation wanted = [] {
+    const char* text = std::getenv("SHINKEN_TRANSLATION");
+    const std::string_view name = text != nullptr ? text : "";
+    return name == "never" ? Translation::kNever : name == "all" ? Translation::kAll : Translation::kHot;
+  }();
+  return wanted;
+}
+
+}  // namespace
+
 Core::Core(GuestMemory* memory, Bus* bus, std::shared_ptr<const SharedBlocks> shared)
     : memory_(memory), bus_(bus), shared_(std::move(shared)) {
   s.mode = 1;
   s.stimecmp = ~u64{0};
   s.reservation = ~u64{0};
   if (shared_) entrance_ = shared_->entrance();
+  translation_ = translation_of_process();
 }
 
 Hart::Hart(GuestMemory* memory, Bus* bus, std::shared_ptr<const SharedBlocks> shared)
