@@ -16,12 +16,12 @@ export interface Entry {
   load: () => Promise<CommandModule>;
 }
 
-/** Summaries of commands that only hold others. */
-export const groups: Readonly<Record<string, string>> = {
-  image: "build and list guest images",
-  task: "check tasks before anybody plays them",
-  machine: "run a program on the bare machine",
-  bench: "measure forks, the guest and the wire",
+/** Commands that only hold others. */
+export const groups: Readonly<Record<string, { summary: string; example: string }>> = {
+  image: { summary: "build and list guest images", example: "shinken image list" },
+  task: { summary: "check tasks before anybody plays them", example: "shinken task check tasks/demo" },
+  machine: { summary: "run a program on the bare machine", example: "shinken machine run program.elf" },
+  bench: { summary: "measure forks, the guest and the wire", example: "shinken bench wire --json" },
 };
 
 /** `run` gives its command's own exit code; like others of its kind it keeps 125 for itself. */

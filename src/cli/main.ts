@@ -61,13 +61,13 @@ function addAll(program: Command): Promise<void> {
 
 function group(program: Command, name: string): Command {
   const known = program.commands.find((command) => command.name() === name);
-  return (
-    known ??
-    program
-      .command(name)
-      .description(groups[name] ?? "")
-      .exitOverride()
-  );
+  if (known !== undefined) return known;
+  const { summary = "", example = "" } = groups[name] ?? {};
+  return program
+    .command(name)
+    .description(summary)
+    .addHelpText("after", `\nExample:\n  ${example}`)
+    .exitOverride();
 }
 
 // A reader that closes our output early is no failure of ours.

@@ -7,9 +7,20 @@ const number = expect.any(Number) as number;
 const spread = { p50: number, p99: number };
 
 describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
-  "bench fork, with the shell image that is in the cache,",
+  "bench, with the shell image that is in the cache,",
   () => {
-    it("prints one object, with the memory of the whole process while 1,000 machines live", async () => {
+    it("guest prints one object", async () => {
+      const { code, stdout } = await cli(["bench", "guest", "--effort", "0.001", "--json"]);
+      expect(code).toBe(0);
+      const median = { p50: number };
+      expect(JSON.parse(stdout)).toMatchObject({
+        mips: median,
+        native_mops: median,
+        exec_mix: { mips: median, true_ms: median, python_ms: median, git_status_ms: median },
+      });
+    });
+
+    it("fork prints one object, with the memory of the whole process while 1,000 machines live", async () => {
       const { code, stdout } = await cli(["bench", "fork", "--effort", "0.001", "--json"]);
       expect(code).toBe(0);
       const report = JSON.parse(stdout) as {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { catalogue } from "../../src/cli/catalogue.js";
+import { catalogue, groups } from "../../src/cli/catalogue.js";
 import { cli } from "../support/cli.js";
 
 let empty = "";
@@ -19,6 +19,15 @@ describe("help", () => {
       expect(code).toBe(0);
       expect(stdout).toContain(`Usage: shinken ${name}`);
       expect(stdout).toMatch(/Examples?:\n {2}shinken /);
+    },
+  );
+
+  it.each(Object.keys(groups))(
+    "of %s, which only holds others, shows an example and exits 0",
+    async (name) => {
+      const { code, stdout } = await cli([name, "--help"]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(new RegExp(`Example:\\n {2}shinken ${name} `));
     },
   );
 
@@ -76,6 +85,15 @@ describe("without an image", () => {
   it("run says how to build one", async () => {
     const { code, stderr } = await cli(["run", "--", "true"], { env: { SHINKEN_CACHE: empty } });
     expect(stderr).toContain("shinken image build shell");
+    expect(code).toBe(125);
+  });
+
+  it("run does not ask for one to be built that nobody can build", async () => {
+    const { code, stderr } = await cli(["run", "--image", "nix", "--", "true"], {
+      env: { SHINKEN_CACHE: empty },
+    });
+    expect(stderr).toContain("images that can be built: shell");
+    expect(stderr).not.toContain("image build nix");
     expect(code).toBe(125);
   });
 

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { nearest } from "../../errors/nearest.js";
 import { ShinkenError } from "../../errors/index.js";
 import { readManifest } from "../manifest.js";
+import { recipes } from "../recipe.js";
 import type { ImageInfo } from "../types.js";
 import { type CacheLayout, cacheLayout } from "./folder.js";
 
@@ -83,12 +84,18 @@ export function openImage(nameOrDigest: string, cacheDir?: string): ImageInfo {
     const [match, second] = digests(layout).filter((digest) => digest.startsWith(nameOrDigest));
     if (match !== undefined && second === undefined) return wholeImage(join(layout.images, match));
   }
-  const meant = nearest(
-    nameOrDigest,
-    names.map((entry) => entry.name),
-  );
   throw new ShinkenError("image_missing", `there is no image ${nameOrDigest} in ${layout.folder}`, {
-    suggestion:
-      meant === undefined ? `build it: shinken image build ${nameOrDigest}` : `did you mean ${meant}?`,
+    suggestion: whatInstead(
+      nameOrDigest,
+      names.map((entry) => entry.name),
+    ),
   });
+}
+
+function whatInstead(name: string, there: readonly string[]): string {
+  if (recipes.has(name)) return `build it: shinken image build ${name}`;
+  const meant = nearest(name, [...there, ...recipes.keys()]);
+  return meant === undefined
+    ? `images that can be built: ${[...recipes.keys()].join(", ")}`
+    : `did you mean ${meant}?`;
 }
