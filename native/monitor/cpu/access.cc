@@ -60,6 +60,7 @@ const u8* Core::ram_for_read(u64 va, u64 pa) {
 /// A store into a page that was walked as a page table: what came from a valid entry is dropped with the
 /// entry.
 u8* Core::store_to_table(PageTableSet::Entry table, u64 page, u64 offset) {
+  tlb_->tables.changes(*tlb_->tables.find(page));
   u64 old = 0;
   std::memcpy(&old, memory_->page_for_read(page) + (offset & ~u64{7}), sizeof old);
   if (old & 1) {

@@ -46,7 +46,7 @@ const CodePage* Core::fetch_page(u64 pc) {
   }
   const CodePage* code = attach((pa - kRamBase) >> kPageShift).code();
   tlb_->note_fetch(pc);
-  tlb_->fetch[s.mode][tlb_slot(pc)] = {pc & ~kPageMask, code};
+  tlb_->fetch[s.mode][tlb_slot(pc)] = {pc & ~kPageMask, code, code->writable};
   return code;
 }
 
@@ -79,7 +79,7 @@ const CodePage* Core::decode_at(u64 pc) {
   const unsigned offset = static_cast<unsigned>(pa & kPageMask);
   const auto found = [&] {
     tlb_->note_fetch(pc);
-    tlb_->fetch[s.mode][tlb_slot(pc)] = {pc & ~kPageMask, &own};
+    tlb_->fetch[s.mode][tlb_slot(pc)] = {pc & ~kPageMask, &own, true};
     return &own;
   };
   // Whoever came from a shared block that the jump cache knows has not seen our own ones.
@@ -126,17 +126,24 @@ void Core::retire_page(Attached& attached) {
 
 void Core::page_written(u64 page, bool moved) {
   const auto found = code_.find(static_cast<u32>(page));
+  // A golden's code that this hart has only inherited jumps to.
+  const CodePage* inherited = nullptr;
+  if (moved && shared_ && found == code_.end()) {
+    const auto known = shared_->by_page().find(page);
+    if (known != shared_->by_page().end()) inherited = known->second.get();
+  }
   if (tlb_ == nullptr) {
     // Written from outside `run`, perhaps on a thread whose TLB is not ours: its owner looks at it when it
     // runs.
     if (outside_.size() == kMaxOutside) stamp_ = 0;
-    if (stamp_ != 0) outside_.push_back({page, nullptr, nullptr, moved});
+    if (stamp_ != 0) outside_.push_back({page, nullptr, inherited, moved});
     if (stamp_ != 0 && found != code_.end()) {
       outside_.back().own = found->second.own.get();
       outside_.back().shared = found->second.shared.get();
     }
   } else {
     if (moved) tlb_->drop_reads_of(page);
+    if (inherited != nullptr) break_block(), tlb_->drop_code(inherited);
     if (!own_table_write_ && tlb_->tables.find(page) != nullptr) flush_tlb();
   }
   if (found == code_.end()) return;
@@ -178,20 +185,22 @@ std::shared_ptr<const SharedBlocks> Core::share_blocks() {
     for (u64 page = 0; page < memory_->pages(); ++page) {
       if (!memory_->is_shared(page)) continue;
       const u8* bytes = memory_->page_for_read(page);
-      if (auto found = shared_->find(bytes)) blocks->put(bytes, std::move(found));
+      if (auto found = shared_->find(bytes)) blocks->put(page, bytes, std::move(found));
     }
   }
   std::vector<std::shared_ptr<CodePage>> fresh;
+  std::vector<u64> numbers;
   for (const auto& [page, attached] : code_) {
     const u8* bytes = memory_->page_for_read(page);
     if (!attached.own) {
-      if (attached.shared) blocks->put(bytes, attached.shared);
+      if (attached.shared) blocks->put(page, bytes, attached.shared);
     } else if (auto flat = attached.own->flattened(memory_->hold(page))) {
       fresh.push_back(std::move(flat));
+      numbers.push_back(page);
     }
   }
   if (translation_ != Translation::kNever) translate_shared(fresh);
-  for (auto& page : fresh) blocks->put(page->bytes, page);
+  for (std::size_t i = 0; i < fresh.size(); ++i) blocks->put(numbers[i], fresh[i]->bytes, fresh[i]);
   return blocks;
 }
 

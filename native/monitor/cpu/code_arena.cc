@@ -127,8 +127,9 @@ void CodeArena::write_routines() {
   w.shift_imm(kShr, true, rcx, kEpochShift);
   w.rm(kCmp, true, rcx, {kJumps, static_cast<i32>(offsetof(JumpCache, epoch))});
   w.jcc(kNotEqual, exit_at_);
-  w.shift_imm(kShl, true, rdx, 64 - kEpochShift);
-  w.shift_imm(kShr, true, rdx, 64 - kEpochShift);
+  constexpr unsigned kAbove = 64 - kEpochShift + 1;  // the epoch and kOwnBlock
+  w.shift_imm(kShl, true, rdx, kAbove);
+  w.shift_imm(kShr, true, rdx, kAbove);
   w.jcc(kEqual, exit_at_);
   w.alu_imm(kAnd, true, rax, ~static_cast<i32>(kPageMask));
   w.mov(kVirtualPage, rax);

@@ -1,5 +1,6 @@
 #include "monitor/cpu/code_page.h"
 
+#include <atomic>
 #include <cstring>
 
 #include "monitor/cpu/decode.h"
@@ -111,8 +112,14 @@ u64 page_digest(const u8* bytes) {
   return sum;
 }
 
-void SharedBlocks::put(const u8* bytes, std::shared_ptr<const CodePage> page) {
+SharedBlocks::SharedBlocks() {
+  static std::atomic<u64> last{0};
+  number_ = last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+void SharedBlocks::put(u64 number, const u8* bytes, std::shared_ptr<const CodePage> page) {
   if (!entrance_) entrance_ = page->arena;
+  by_page_[number] = page;
   pages_[bytes] = std::move(page);
 }
 

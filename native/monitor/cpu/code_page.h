@@ -63,7 +63,12 @@ class SharedBlocks {
  public:
   /// The page's blocks, or null if there are none or the bytes at that address are no longer the same.
   std::shared_ptr<const CodePage> find(const u8* bytes) const;
-  void put(const u8* bytes, std::shared_ptr<const CodePage> page);
+  SharedBlocks();
+  /// `number`: of the physical page.
+  void put(u64 number, const u8* bytes, std::shared_ptr<const CodePage> page);
+  /// Tells sets apart, also from former ones; never 0.
+  u64 number() const { return number_; }
+  const std::unordered_map<u64, std::shared_ptr<const CodePage>>& by_page() const { return by_page_; }
   /// Through which translated code is entered; null if there is none.
   const std::shared_ptr<const CodeArena>& entrance() const { return entrance_; }
   std::size_t pages() const { return pages_.size(); }
@@ -71,7 +76,9 @@ class SharedBlocks {
 
  private:
   std::unordered_map<const u8*, std::shared_ptr<const CodePage>> pages_;
+  std::unordered_map<u64, std::shared_ptr<const CodePage>> by_page_;
   std::shared_ptr<const CodeArena> entrance_;
+  u64 number_;
 };
 
 }  // namespace shinken

@@ -68,6 +68,10 @@ class Core {
 
   // where.cc
   void claim_tlb();  // makes the thread's TLB this hart's
+  void release_tlb();
+  /// Physical address of the root page table; 0 without translation.
+  u64 root() const { return s.satp == 0 ? 0 : (s.satp & kSatpPpn) << kPageShift; }
+  bool in_ram(u64 page) const { return memory_->contains(page, kPageSize); }
   u64 next_stop(u64 limit, u64 slice) const;
   void sync();  // makes s.pc, s.instret and length_ those of the current instruction; once per instruction
   u32 current_raw() const;
@@ -108,6 +112,7 @@ class Core {
   bool permitted(u64 pte, Access access) const;
   void switch_root(u64 satp);
   void note_table(u64 page, unsigned level, u64 va);
+  void note_root(u64 root);
   void set_pte_bits(u64 page, u64 offset, u64 pte);
   void flush_tlb();
   TlbContext data_context() const {

@@ -93,7 +93,7 @@ HartExit Core::run(u64 limit) {
   tlb_ = &thread_tlb();
   claim_tlb();
   const HartExit exit = loop(limit);
-  tlb_ = nullptr;
+  release_tlb();
   return exit;
 }
 

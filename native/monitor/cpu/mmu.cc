@@ -65,7 +65,12 @@ void Core::switch_root(u64 satp) {
   }
   break_block();
   tlb_->drop_lower_half();
-  note_table((to - kRamBase) >> kPageShift, kLevels - 1, 0);
+  note_root(to);
+}
+
+/// What is kept came from its upper half.
+void Core::note_root(u64 root) {
+  note_table((root - kRamBase) >> kPageShift, kLevels - 1, 0);
 }
 
 void Core::note_table(u64 page, unsigned level, u64 va) {
@@ -78,6 +83,7 @@ void Core::note_table(u64 page, unsigned level, u64 va) {
 }
 
 void Core::set_pte_bits(u64 page, u64 offset, u64 pte) {
+  if (PageTableSet::Entry* table = tlb_->tables.find(page)) tlb_->tables.changes(*table);
   own_table_write_ = true;
   std::memcpy(memory_->page_for_write(page) + offset, &pte, sizeof pte);
   own_table_write_ = false;

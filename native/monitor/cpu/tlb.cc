@@ -21,14 +21,16 @@ bool PageTableSet::note(u64 page, unsigned level, u64 va) {
     Entry& entry = entries_[at];
     if (entry.page == page + 1) {
       if (entry.level == kForgotten) {
-        entry = {va, entry.page, static_cast<u8>(level)};
+        entry = {va, entry.page, static_cast<u8>(level), entry.copy, false};
+        changes(entry);
         return true;
       }
       if (entry.level != level || entry.va != va) entry.level = kShared;
       return false;
     }
     if (entry.page == 0) {
-      entry = {va, static_cast<u32>(page + 1), static_cast<u8>(level)};
+      entry = {va, static_cast<u32>(page + 1), static_cast<u8>(level), kNoCopy, false};
+      changes(entry);
       ++used_;
       return true;
     }
@@ -38,7 +40,9 @@ bool PageTableSet::note(u64 page, unsigned level, u64 va) {
 void PageTableSet::keep_upper_half() {
   Entry old[kCapacity];
   std::memcpy(old, entries_, sizeof old);
+  const std::vector<u64> stale = std::move(stale_);
   clear();
+  stale_ = stale;
   for (const Entry& entry : old) {
     if (entry.page == 0 || entry.level == kForgotten) continue;
     if (entry.level != kShared && !upper_half(entry.va)) continue;
@@ -99,6 +103,8 @@ void Tlb::clear() {
   std::memset(write_filter_, 0, sizeof write_filter_);
   std::memset(fetch_filter_, 0, sizeof fetch_filter_);
   tables.clear();
+  estate.golden = 0;
+  estate.tables.clear();
 }
 
 void Tlb::drop_va(u64 va) {

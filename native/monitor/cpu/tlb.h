@@ -2,8 +2,10 @@
 // The software TLB of a thread. It belongs to whichever hart last ran there (its stamp says which) and holds
 // nothing that the hart could not walk again.
 #include <cstring>
+#include <vector>
 
 #include "monitor/cpu/code_page.h"
+#include "monitor/memory/guest_memory.h"
 
 namespace shinken {
 
@@ -45,13 +47,14 @@ struct DataTlb {
 struct FetchEntry {
   u64 tag;
   const CodePage* code;
+  bool own;  // the hart's, not a golden's
 };
 
 /// Straight from a jump's target to its block, for jumps out of the page: a page's index, its parts and the
 /// fetch translation would be a cache miss each. Entries of an older epoch mean nothing.
 struct JumpEntry {
   u64 pc;
-  u64 native;  // the block translated, or 0, in the low 48 bits; above them the epoch
+  u64 native;  // the block translated, or 0, in the low 47 bits; then kOwnBlock; above them the epoch
 };
 /// The same for the interpreter, which looks at it less often.
 struct JumpBlock {
@@ -61,6 +64,8 @@ struct JumpBlock {
 inline constexpr unsigned kJumpEntries = 16384;
 inline constexpr unsigned kJumpHashShift = 13;
 inline constexpr unsigned kEpochShift = 48;
+/// The block is the hart's, not a golden's.
+inline constexpr u64 kOwnBlock = u64{1} << 47;
 inline constexpr unsigned kSlotsOfPage = kPageSize / 2;
 static_assert(kJumpHashShift > kPageShift && kJumpEntries >= kSlotsOfPage);
 inline unsigned jump_slot(u64 pc) {
@@ -95,9 +100,21 @@ struct JumpCache {
   }
   void note(u64 pc, const BlockHeader* block, const CodePage* page) {
     const unsigned slot = jump_slot(pc);
-    entries[slot] = {pc, reinterpret_cast<u64>(block->native) | epoch << kEpochShift};
+    entries[slot] = {
+        pc, reinterpret_cast<u64>(block->native) | (page->writable ? kOwnBlock : 0) | epoch << kEpochShift};
     blocks[slot] = {block, page};
     if (!upper_half(pc)) lower = 1;
+  }
+  /// Keeps what a golden's blocks answer in the upper half, unless it is unwanted(address, page).
+  template <class Unwanted>
+  void keep_shared(Unwanted unwanted) {
+    lower = 0;
+    for (unsigned i = 0; i < kJumpEntries; ++i) {
+      JumpEntry& entry = entries[i];
+      if (entry.native >> kEpochShift != epoch) continue;
+      if (!upper_half(entry.pc) || (entry.native & kOwnBlock) != 0 || unwanted(entry.pc, blocks[i].page))
+        entry.native = 0;
+    }
   }
   void drop() {
     lower = 0;
@@ -120,9 +137,14 @@ class PageTableSet {
     u64 va;    // first address that the table maps
     u32 page;  // physical page number + 1; 0 = free
     u8 level;  // 0: its entries map 4 KiB pages
+    u8 copy;   // which of `copies` holds its content, or one of the two below
+    /// Whether the content must be copied before another hart can take over what came from the table.
+    bool stale;
   };
+  static constexpr u8 kNoCopy = 0xff;
 
   void clear() {
+    stale_.clear();
     if (used_ == 0) return;
     std::memset(entries_, 0, sizeof entries_);
     used_ = 0;
@@ -140,6 +162,20 @@ class PageTableSet {
     Entry* entry = find(page);
     if (entry != nullptr && entry->level == level && entry->va == va) entry->level = kForgotten;
   }
+  /// To be called before a table changes.
+  void changes(Entry& entry) {
+    if (entry.stale || !upper_half(entry.va)) return;
+    entry.stale = true;
+    stale_.push_back(entry.page - 1);
+  }
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (Entry& entry : entries_) {
+      if (entry.page != 0 && entry.level != kForgotten) visit(entry);
+    }
+  }
+  /// Tables of the upper half whose content may differ from their copies; the caller empties it.
+  std::vector<u64>& stale() { return stale_; }
   /// Forgets the tables that only addresses of the lower half led through, and the roots.
   void keep_upper_half();
   /// True if the page is new to the set. The caller makes sure that it is not full.
@@ -149,6 +185,7 @@ class PageTableSet {
   static unsigned hash(u64 page) { return static_cast<unsigned>(page * 0x9e3779b1u >> 7) & (kCapacity - 1); }
   Entry entries_[kCapacity] = {};
   unsigned used_ = 0;
+  std::vector<u64> stale_;
 };
 
 /// Where the walk for a range of 2 MiB found its last table: nearly every miss starts there. Stands and falls
@@ -160,6 +197,20 @@ struct WalkEntry {
 inline constexpr unsigned kWalkEntries = 128;
 inline constexpr unsigned kWalkShift = kPageShift + 9;
 
+/// What a hart leaves behind for the next one on its thread, if both descend from one golden: the kernel's
+/// half of the fetch translations and far jumps. The tables that they came from are compared byte by byte
+/// before they are believed.
+struct Estate {
+  static constexpr unsigned kMaxTables = 48;
+  struct Table {
+    u64 page;
+    u8 bytes[kPageSize];
+  };
+  u64 golden = 0;          // number of the shared blocks; 0: nothing is left
+  u8 root[kPageSize / 2];  // the upper half of the root
+  std::vector<Table> tables;
+};
+
 struct Tlb {
   u64 stamp = 0;  // of the hart whose translations these are; 0 = nobody's
   DataTlb data[static_cast<unsigned>(TlbContext::kCount)] = {};
@@ -167,6 +218,7 @@ struct Tlb {
   JumpCache jumps[2];                // by mode
   WalkEntry walks[kWalkEntries];
   PageTableSet tables;
+  Estate estate;
 
   WalkEntry& walk_entry(u64 va) { return walks[va >> kWalkShift & (kWalkEntries - 1)]; }
 
@@ -181,6 +233,11 @@ struct Tlb {
   /// Drops read (or write) translations that lead to a physical page.
   void drop_reads_of(u64 page);
   void drop_writes_of(u64 page);
+  /// At the end of a run: notes what another hart must have in common to go on from here. `root`: the root's
+  /// page.
+  void bequeath(GuestMemory& memory, u64 root, u64 golden);
+  /// Takes over what the former hart left; false if it is nothing, and then `clear` is due.
+  bool inherit(GuestMemory& memory, u64 root, const SharedBlocks& blocks);
   void drop_code(const CodePage* code);
   void drop_fetches_of(const CodePage* code);
   void drop_jumps_of(const CodePage* page) {

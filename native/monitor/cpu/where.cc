@@ -23,8 +23,24 @@ void Core::claim_tlb() {
     return;
   }
   outside_.clear();
-  tlb_->clear();
+  const bool shares = shared_ && translation_ != Translation::kNever && in_ram(root());
+  if (shares && tlb_->inherit(*memory_, (root() - kRamBase) >> kPageShift, *shared_)) {
+    note_root(root());
+  } else {
+    tlb_->clear();
+  }
   stamp_ = tlb_->stamp = last_stamp.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+/// Leaves the TLB for whoever runs next on this thread: perhaps a sibling.
+void Core::release_tlb() {
+  const bool shares = shared_ && translation_ != Translation::kNever && in_ram(root());
+  if (shares) {
+    tlb_->bequeath(*memory_, (root() - kRamBase) >> kPageShift, shared_->number());
+  } else {
+    tlb_->estate.golden = 0;
+  }
+  tlb_ = nullptr;
 }
 
 /// The next instret at which the loop must look around: the limit, the timer, or an exit request's chance.

@@ -101,7 +101,8 @@ inline Code hostile_code(Random& random, u64 bytes, bool calm) {
 /// pages that begin at physical page `base`.
 struct HostileProgram {
   /// The window: 8 pages of code and data, the page tables, the trap handler. Pages 0 to 15 are nobody's.
-  static constexpr u64 kVirtual = 0x40000000;
+  /// A third of the programs live where a kernel does.
+  const u64 window;
   static constexpr u64 kRoot = 16, kMiddle = 17, kLeaf = 18, kHandler = 20, kFirst = 32, kPages = 64;
 
   struct Piece {
@@ -112,9 +113,10 @@ struct HostileProgram {
   std::array<u64, 32> x, f;
   u64 stvec, satp, sstatus, sie, stimecmp, pc;
 
-  explicit HostileProgram(u64 seed, u64 base = 0) : base_(base) {
+  explicit HostileProgram(u64 seed, u64 base = 0)
+      : window(seed % 3 == 0 ? 0xffffffff80000000 : 0x40000000), base_(base) {
     Random random(seed);
-    entry(kRoot, 1, pointer(kMiddle, 1));
+    entry(kRoot, window >> 30 & 511, pointer(kMiddle, 1));
     entry(kMiddle, 0, pointer(kLeaf, 1));
     for (u64 i = 0; i < 8; ++i) {
       const u64 user = random.chance(25) ? 16 : 0;
@@ -123,7 +125,7 @@ struct HostileProgram {
     for (u64 table : {kRoot, kMiddle, kLeaf}) entry(kLeaf, table, pointer(table, 7));
     entry(kLeaf, kHandler, pointer(kHandler, 0xb));
     put(kFirst << kPageShift, hostile_code(random, 4 * kPageSize, seed % 2 == 0).data(), 4 * kPageSize);
-    stvec = kVirtual + kHandler * kPageSize;
+    stvec = window + kHandler * kPageSize;
     // Skip the instruction that trapped; start over when it could not even be fetched.
     const std::vector<u32> trap = {as::csrrs(3, kCsrScause, 0),
                                    as::bge(3, 0, 20),  // an interrupt: disarm the timer, drop SSIP, go on
@@ -137,22 +139,22 @@ struct HostileProgram {
                                    as::addi(3, 3, 2),
                                    as::csrrw(0, kCsrSepc, 3),
                                    as::kSret,
-                                   as::lui(3, kVirtual >> 12),
+                                   as::lui(3, static_cast<u32>(window >> 12) & 0xfffff),
                                    as::csrrw(0, kCsrSepc, 3),
                                    as::kSret};
     put(kHandler << kPageShift, trap.data(), trap.size() * 4);
     for (u64& value : x) value = interesting_integer(random);
     for (u64& value : f) value = interesting_float(random);
     x[0] = 0;
-    x[2] = kVirtual + 4 * kPageSize + 0x800 + random.below(0x2000);
+    x[2] = window + 4 * kPageSize + 0x800 + random.below(0x2000);
     // Within reach of the code that runs; sometimes from the page's end into the next page.
-    x[8] = kVirtual + (random.chance(50) ? 0x400 : 0x800) + random.below(random.chance(50) ? 0x400 : 0x3000);
-    x[9] = kVirtual + kLeaf * kPageSize + 8 * random.below(8);
+    x[8] = window + (random.chance(50) ? 0x400 : 0x800) + random.below(random.chance(50) ? 0x400 : 0x3000);
+    x[9] = window + kLeaf * kPageSize + 8 * random.below(8);
     satp = kSatpModeSv39 | address(kRoot) >> 12;
     sstatus = kSstatusFs | (random.chance(50) ? kSstatusSum : 0) | (random.chance(50) ? kSstatusSie : 0);
     sie = random.chance(70) ? kInterruptMask : 0;
     stimecmp = random.chance(50) ? random.below(500) : ~u64{0};
-    pc = kVirtual;
+    pc = window;
   }
 
   /// The program as a flat binary, to be loaded at its first page and entered there in S-mode without paging:
