@@ -128,10 +128,7 @@ void Core::page_written(u64 page, bool moved) {
   const auto found = code_.find(static_cast<u32>(page));
   // A golden's code that this hart has only inherited jumps to.
   const CodePage* inherited = nullptr;
-  if (moved && shared_ && found == code_.end()) {
-    const auto known = shared_->by_page().find(page);
-    if (known != shared_->by_page().end()) inherited = known->second.get();
-  }
+  if (moved && shared_ && found == code_.end()) inherited = shared_->at_page(page);
   if (tlb_ == nullptr) {
     // Written from outside `run`, perhaps on a thread whose TLB is not ours: its owner looks at it when it
     // runs.

@@ -119,7 +119,10 @@ SharedBlocks::SharedBlocks() {
 
 void SharedBlocks::put(u64 number, const u8* bytes, std::shared_ptr<const CodePage> page) {
   if (!entrance_) entrance_ = page->arena;
-  by_page_[number] = page;
+  // A later one for the same page takes the former one's place.
+  const auto [at, added] = by_page_.insert({number, places_.size()});
+  if (added) places_.emplace_back();
+  places_[at->second] = {number, page->hold ? page->bytes : nullptr, page.get()};
   pages_[bytes] = std::move(page);
 }
 

@@ -68,7 +68,19 @@ class SharedBlocks {
   void put(u64 number, const u8* bytes, std::shared_ptr<const CodePage> page);
   /// Tells sets apart, also from former ones; never 0.
   u64 number() const { return number_; }
-  const std::unordered_map<u64, std::shared_ptr<const CodePage>>& by_page() const { return by_page_; }
+  /// The blocks of a physical page, or null.
+  const CodePage* at_page(u64 number) const {
+    const auto found = by_page_.find(number);
+    return found == by_page_.end() ? nullptr : places_[found->second].code;
+  }
+  /// A page that this set knows, and where its bytes are as long as nobody wrote it; null if that cannot be
+  /// told.
+  struct Place {
+    u64 page;
+    const u8* bytes;
+    const CodePage* code;
+  };
+  const std::vector<Place>& places() const { return places_; }
   /// Through which translated code is entered; null if there is none.
   const std::shared_ptr<const CodeArena>& entrance() const { return entrance_; }
   std::size_t pages() const { return pages_.size(); }
@@ -76,7 +88,8 @@ class SharedBlocks {
 
  private:
   std::unordered_map<const u8*, std::shared_ptr<const CodePage>> pages_;
-  std::unordered_map<u64, std::shared_ptr<const CodePage>> by_page_;
+  std::unordered_map<u64, std::size_t> by_page_;  // to its place
+  std::vector<Place> places_;
   std::shared_ptr<const CodeArena> entrance_;
   u64 number_;
 };

@@ -47,8 +47,8 @@ bool Tlb::inherit(GuestMemory& memory, u64 root, const SharedBlocks& blocks) {
   });
   // A page that this machine wrote is no longer the golden's.
   std::vector<const CodePage*> foreign;
-  for (const auto& [page, code] : blocks.by_page()) {
-    if (!code->hold || memory.page_for_read(page) != code->bytes) foreign.push_back(code.get());
+  for (const SharedBlocks::Place& place : blocks.places()) {
+    if (memory.page_for_read(place.page) != place.bytes) foreign.push_back(place.code);
   }
   if (!sound) return false;
 
@@ -75,7 +75,11 @@ bool Tlb::inherit(GuestMemory& memory, u64 root, const SharedBlocks& blocks) {
     if (!upper_half(va) || unwanted(va, nullptr)) entry.tag = kInvalidTag;
   }
   jumps[0].drop();  // user mode has nothing to execute in the upper half
-  jumps[1].keep_shared(unwanted);
+  if (changed.empty() && foreign.empty()) {
+    jumps[1].keep_shared([](u64, const JumpBlock&) { return false; });
+  } else {
+    jumps[1].keep_shared([&](u64 va, const JumpBlock& known) { return unwanted(va, known.page); });
+  }
   return true;
 }
 

@@ -105,14 +105,14 @@ struct JumpCache {
     blocks[slot] = {block, page};
     if (!upper_half(pc)) lower = 1;
   }
-  /// Keeps what a golden's blocks answer in the upper half, unless it is unwanted(address, page).
+  /// Keeps what a golden's blocks answer in the upper half, unless it is unwanted(address, block).
   template <class Unwanted>
   void keep_shared(Unwanted unwanted) {
     lower = 0;
     for (unsigned i = 0; i < kJumpEntries; ++i) {
       JumpEntry& entry = entries[i];
       if (entry.native >> kEpochShift != epoch) continue;
-      if (!upper_half(entry.pc) || (entry.native & kOwnBlock) != 0 || unwanted(entry.pc, blocks[i].page))
+      if (!upper_half(entry.pc) || (entry.native & kOwnBlock) != 0 || unwanted(entry.pc, blocks[i]))
         entry.native = 0;
     }
   }
