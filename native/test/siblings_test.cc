@@ -36,7 +36,7 @@ std::vector<u8> program() {
   put(kMiddle, 0, std::vector<u64>{entry_for(kLeaf, kPointer)});
   put(kLeaf, 0,
       std::vector<u64>{entry_for(kMain, kAll), entry_for(kFirst, kAll), entry_for(kLeaf, kAll),
-                       entry_for(kFirst, kAll)});
+                       entry_for(kSecond, kAll)});
   put(kData, 0,
       std::vector<u64>{kWindow, kWindow + 0x1000, kWindow + 0x2000, kWindow + 0x3000, as::addi(10, 10, 3),
                        entry_for(kSecond, kAll), kCalls,
