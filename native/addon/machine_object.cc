@@ -56,6 +56,7 @@ void MachineObject::define(Napi::Env env) {
                   {
                       InstanceMethod<&MachineObject::run>("run"),
                       InstanceMethod<&MachineObject::post>("post"),
+                      InstanceMethod<&MachineObject::expect_nobody>("expectNobody"),
                       InstanceMethod<&MachineObject::cancel>("cancel"),
                       InstanceMethod<&MachineObject::freeze>("freeze"),
                       InstanceMethod<&MachineObject::fork>("fork"),

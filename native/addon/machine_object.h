@@ -56,6 +56,7 @@ class MachineObject final : public Napi::ObjectWrap<MachineObject> {
   // machine_run.cc
   Napi::Value run(const Napi::CallbackInfo& info);
   Napi::Value post(const Napi::CallbackInfo& info);
+  Napi::Value expect_nobody(const Napi::CallbackInfo& info);
   Napi::Value cancel(const Napi::CallbackInfo& info);
   // machine_fork.cc
   Napi::Value freeze(const Napi::CallbackInfo& info);

@@ -249,6 +249,12 @@ Napi::Value MachineObject::post(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(env, taken);
 }
 
+Napi::Value MachineObject::expect_nobody(const Napi::CallbackInfo& info) {
+  if (!genuine(info)) return info.Env().Undefined();
+  if (core_->machine) core_->machine->expect_nobody();
+  return info.Env().Undefined();
+}
+
 Napi::Value MachineObject::cancel(const Napi::CallbackInfo& info) {
   if (!genuine(info)) return info.Env().Undefined();
   if (core_->machine) core_->machine->cancel();

@@ -167,6 +167,38 @@ TEST_CASE("an open terminal makes an idle guest wait for input in host time") {
   CHECK(events[0].ticks <= result.ticks);
 }
 
+TEST_CASE("once nobody is expected any more, an idle guest's wait is skipped, also one that has begun") {
+  TempDir dir;
+  constexpr u64 kDay = u64{86'400} * kTicksPerSecond;
+  auto machine = start(dir, ScriptGuest().timer(kDay).wfi().timer(2 * kDay).wfi().shut_down());
+  RunRequest request;
+  request.realtime = true;
+  machine->begin(std::move(request));
+  SliceResult slice = machine->slice(~u64{0});
+  CHECK(slice.state == SliceResult::State::kWaiting);
+  machine->expect_nobody();
+  machine->wait_outside(slice.wait_ns);
+  slice = machine->slice(~u64{0});
+  CHECK(slice.state == SliceResult::State::kDone);
+  const RunResult result = machine->finish();
+  CHECK(result.reason == StopReason::kShutdown);
+  CHECK(result.ticks >= 2 * kDay);
+}
+
+TEST_CASE("a guest that could only be woken from outside waits, though nobody is expected") {
+  TempDir dir;
+  auto machine = start_echo(dir, 1);
+  RunRequest request;
+  request.realtime = true;
+  request.await_stream = 4;
+  machine->begin(std::move(request));
+  machine->expect_nobody();
+  CHECK(machine->slice(~u64{0}).state == SliceResult::State::kWaiting);
+  CHECK(machine->post_input(Port::kAgent, echo_frame(4)));
+  CHECK(machine->slice(~u64{0}).state == SliceResult::State::kDone);
+  CHECK(machine->finish().reason == StopReason::kReply);
+}
+
 TEST_CASE("a cancel ends a run of a guest that never rests, and the machine goes on") {
   TempDir dir;
   ScriptGuest guest;

@@ -25,6 +25,8 @@ class ScriptedGuest implements AgentTransport {
 
   post(): void {}
 
+  expectNobody(): void {}
+
   cancel(): void {
     this.cancelled = true;
   }

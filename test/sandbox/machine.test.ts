@@ -124,6 +124,20 @@ describe.skipIf(unavailable !== null)("a real machine", () => {
         await stream.done;
         expect(Number(seen)).toBe(written);
       }));
+    it("a command whose input is over, which then sleeps an hour at once, and prints more than is held of it", () =>
+      withFork(async (sandbox) => {
+        const before = sandbox.stats().guestMs;
+        const stream = sandbox.stream({ argv: ["sh", "-c", "cat; sleep 3600; head -c 2000000 /dev/zero"] });
+        let bytes = 0;
+        stream.onOutput((_channel, chunk) => {
+          if (bytes === 0) stream.end();
+          bytes += chunk.length;
+        });
+        stream.write(Buffer.from("word\n"));
+        expect((await stream.done).exitCode).toBe(0);
+        expect(bytes).toBe(2_000_005);
+        expect(sandbox.stats().guestMs - before).toBeGreaterThanOrEqual(3_600_000);
+      }));
     it("a terminal of the size asked for", () =>
       withFork(async (sandbox) => {
         const stream = sandbox.stream({ argv: ["stty", "size"] }, { terminal: { columns: 91, rows: 17 } });

@@ -87,6 +87,9 @@ class Machine final {
   /// realtime run: at once, at an instruction count that `on_event` reports. False if more than
   /// kMaxPendingInput would wait, or closed.
   bool post_input(Port port, std::span<const u8> bytes);
+  /// In a realtime run: nobody is waited for any more, so from here on idle waits are skipped. What is posted
+  /// still enters at once.
+  void expect_nobody();
   /// Stops the current run soon with kCancelled; without a run, does nothing.
   void cancel();
   bool running() const;

@@ -25,6 +25,8 @@ struct RunState {
   bool done = false;
   // Realtime: when the present wait began, if the hart waits.
   std::optional<std::chrono::steady_clock::time_point> wait_began;
+  // Realtime: whether that wait is for somebody outside, too.
+  bool wait_expects = true;
 };
 
 struct Machine::Impl final : BoardListener {
@@ -90,6 +92,7 @@ struct Machine::Impl final : BoardListener {
   std::atomic<bool> cancelled{false};
   std::atomic<bool> running{false};
   std::atomic<bool> realtime{false};
+  std::atomic<bool> expecting{true};  // realtime: somebody may think before they write
   std::atomic<u64> seen_instret{0}, seen_ticks{0}, seen_dirty{0}, memory_bytes{0};
   std::atomic<u64> device_pending[VirtioConsole::kPorts] = {};
 };

@@ -47,6 +47,12 @@ void Machine::cancel() {
   impl_->notify_outside();
 }
 
+void Machine::expect_nobody() {
+  if (!impl_->realtime.load()) return;
+  impl_->expecting.store(false);
+  impl_->notify_outside();
+}
+
 bool Machine::running() const {
   return impl_->running.load();
 }
@@ -56,7 +62,10 @@ void Machine::wait_outside(u64 ns) {
   constexpr u64 kLongest = u64{86'400} * 1'000'000'000;
   const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(std::min(ns, kLongest));
   std::unique_lock lock(impl_->mutex);
-  impl_->outside.wait_until(lock, until, [&] { return !impl_->posted.empty() || impl_->cancelled.load(); });
+  impl_->outside.wait_until(lock, until, [&] {
+    return !impl_->posted.empty() || impl_->cancelled.load() ||
+           (impl_->run && impl_->run->wait_expects != impl_->expecting.load());
+  });
 }
 
 MachineStats Machine::stats() const {

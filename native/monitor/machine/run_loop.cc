@@ -47,6 +47,7 @@ void Machine::Impl::begin(RunRequest request) {
   run->request = std::move(request);
   cancelled.store(false);
   realtime.store(run->request.realtime);
+  expecting.store(true);
   running.store(true);
   take_posted();
   for (RunRequest::Input& input : run->request.input) {
@@ -166,6 +167,12 @@ std::optional<SliceResult> Machine::Impl::idle(u64 horizon) {
   }
   if (elapsed >= left || outside_waits) {
     hart->state().skipped += std::min(elapsed, left);
+    run->wait_began.reset();
+    return std::nullopt;
+  }
+  run->wait_expects = expecting.load();
+  if (!run->wait_expects && target != kNever) {
+    hart->state().skipped += left;
     run->wait_began.reset();
     return std::nullopt;
   }

@@ -171,6 +171,10 @@ export class AgentLink {
     this.post(encodeFrame({ kind: Kind.control, stream, op: Control.credit, credit: bytes }));
   }
 
+  expectNobody(): void {
+    this.#transport.expectNobody();
+  }
+
   cancel(): void {
     this.#transport.cancel();
   }

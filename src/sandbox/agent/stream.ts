@@ -20,6 +20,8 @@ import { allowance, replyValue } from "./request.js";
 const outputWindow = 256 << 10;
 /** Allowance is renewed in steps, not for every frame. */
 const grantStep = outputWindow / 4;
+/** More than may be under way: what is heard is granted again. */
+const unbounded = 0xffff_ffff;
 const none = new Uint8Array(0);
 
 type Listener = (channel: "stdout" | "stderr", chunk: Uint8Array) => void;
@@ -28,6 +30,7 @@ export class AgentStream implements ExecStream {
   readonly done: Promise<ExecResult>;
   readonly #link: AgentLink;
   readonly #stream: number;
+  readonly #terminal: boolean;
   readonly #input = new InputQueue();
   readonly #allowed = allowance(outputWindow);
   readonly #listeners: Listener[] = [];
@@ -48,6 +51,7 @@ export class AgentStream implements ExecStream {
     limits: ExchangeOptions,
   ) {
     this.#link = link;
+    this.#terminal = options.terminal !== undefined;
     this.#stream = link.open({
       onData: (channel, bytes) => this.#output(channel, bytes),
       onCredit: (bytes) => {
@@ -124,9 +128,10 @@ export class AgentStream implements ExecStream {
   }
 
   #ready(): Uint8Array[] {
-    const frames = [...this.#input.take()].flatMap((piece) =>
-      inputFrames(this.#stream, piece.bytes, piece.end),
-    );
+    const pieces = [...this.#input.take()];
+    const frames = pieces.flatMap((piece) => inputFrames(this.#stream, piece.bytes, piece.end));
+    // After what is being made ready here: by then the machine runs.
+    if (!this.#terminal && pieces.some(({ end }) => end)) queueMicrotask(() => this.#expectNobody());
     if (this.#full && this.#input.waiting <= inputLowWater) {
       this.#full = false;
       // These frames go first, whatever a listener writes.
@@ -135,6 +140,17 @@ export class AgentStream implements ExecStream {
       });
     }
     return frames;
+  }
+
+  /**
+   * All input has been given, so nobody's thinking can make the guest's clock race: its idle waits need no time any more. Nor
+   * may it ever wait for us to hear its output; the monitor makes the guest stand still where we do not.
+   */
+  #expectNobody(): void {
+    if (this.#over) return;
+    this.#allowed.add(unbounded);
+    this.#link.grant(this.#stream, unbounded);
+    this.#link.expectNobody();
   }
 
   #feed(): void {

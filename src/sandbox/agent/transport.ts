@@ -29,6 +29,8 @@ export interface AgentTransport {
   exchange(request: ExchangeRequest, onFrame: (frame: Uint8Array) => void): Promise<{ reason: string }>;
   /** Delivers more frames while an exchange runs. */
   post(port: AgentPort, bytes: Uint8Array): void;
+  /** Nobody is awaited any more in the exchange that runs, if it is in realtime: its idle waits are skipped from here on. */
+  expectNobody(): void;
   /** Makes the running exchange end with `cancelled`; nothing happens if none runs. */
   cancel(): void;
 }

@@ -91,6 +91,8 @@ export interface NativeMachine {
   ): Promise<RunOutcome>;
   /** False if it does not fit or the machine is closed. */
   post(port: PortName, bytes: Uint8Array): boolean;
+  /** In a realtime run: idle waits are skipped from here on. */
+  expectNobody(): void;
   cancel(): void;
   freeze(): Promise<NativeGolden>;
   fork(

@@ -149,6 +149,10 @@ export class MachineTransport implements AgentTransport {
     this.#machine.post(portName(port), bytes);
   }
 
+  expectNobody(): void {
+    this.#machine.expectNobody();
+  }
+
   cancel(): void {
     this.#machine.cancel();
   }
