@@ -1,11 +1,12 @@
 import type { Command } from "commander";
 import { loadBenchmark } from "../benchmark.js";
-import { integer, seconds } from "../options.js";
+import { integer, seconds, share } from "../options.js";
 import { launcher } from "../root.js";
 
 interface WireOptions {
   sessions?: number[];
   seconds: number;
+  effort: number;
   json?: boolean;
 }
 
@@ -25,6 +26,7 @@ export function define(command: Command): void {
       integer(1, 4096)(text),
     ])
     .option("--seconds <s>", "time for each number of sessions", seconds, 3)
+    .option("--effort <x>", "share of that time", share, 1)
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
@@ -38,7 +40,7 @@ async function benchWire(options: WireOptions): Promise<void> {
   const result = await benchmarkWire({
     launcher: launcher(),
     sessions: options.sessions,
-    seconds: options.seconds,
+    seconds: options.seconds * options.effort,
     onProgress: (line) => process.stderr.write(`${line}\n`),
   });
   if (options.json === true) {

@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { ShinkenError } from "../../errors/index.js";
@@ -58,7 +59,9 @@ async function serve(options: ServeOptions): Promise<void> {
       import("pino"),
       import("../version.js"),
     ]);
-  const log = pino({ level: options.logLevel }, destination(2));
+  const out = destination(2);
+  const log = pino({ level: options.logLevel }, out);
+  const unwritable = new Promise<unknown>((resolve) => out.on("error", resolve));
   const backend = await openBackend({ tasks: options.tasks });
   const server = await startServer({
     factory: backend.factory,
@@ -93,7 +96,16 @@ async function serve(options: ServeOptions): Promise<void> {
   await ended;
   await backend.close();
   log.info("drained");
+  // What waits to be written would be written at the exit, ahead of what is on its way by then.
+  await Promise.race([unwritable, written(out)]);
   process.exit(0);
+}
+
+/** Ends a log and settles when all of it is written. */
+function written(out: EventEmitter & { end(): void }): Promise<void> {
+  return new Promise((resolve) => {
+    out.once("close", resolve).end();
+  });
 }
 
 function readToken(file: string | undefined): string | undefined {
