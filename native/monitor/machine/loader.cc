@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "monitor/base/bytes.h"
 #include "monitor/base/error.h"
@@ -21,8 +22,12 @@ constexpr u32 kImageMagic2 = 0x05435352;   // "RSC\x05"
 // ELF-64 object file format, and the RISC-V ELF psABI for the machine number.
 constexpr std::size_t kElfHeader = 64, kElfProgramHeader = 56;
 constexpr u16 kElfMachineRiscv = 243;
-constexpr u32 kElfLoad = 1;
+constexpr u32 kElfLoad = 1, kElfNote = 4;
+constexpr u32 kElfReadOnly = 4;
 constexpr u16 kMaxProgramHeaders = 64;
+// What linkers put ahead of a program whose own address they do not know: headers and a build id, well below
+// a page.
+constexpr u64 kMaxElfPreamble = kPageSize;
 
 [[noreturn]] void bad(const std::string& why) {
   throw MonitorError(ErrorKind::kBadProgram, why);
@@ -32,7 +37,7 @@ constexpr u16 kMaxProgramHeaders = 64;
   char text[160];
   (void)std::snprintf(text, sizeof text,
                       "the segment at 0x%" PRIx64 " lies outside RAM, which is 0x%" PRIx64 " to 0x%" PRIx64
-                      "; link the program there (and drop notes: -Wl,--build-id=none)",
+                      "; link the program there",
                       address, kRamBase, kRamBase + memory.size());
   bad(text);
 }
@@ -56,6 +61,34 @@ Loaded load_image(GuestMemory& memory, std::span<const u8> file) {
   return {base, base + std::max<u64>(size, file.size()), "image"};
 }
 
+/// The program headers of an ELF file: `count` of them at `table`, all within the file.
+struct ElfHeaders {
+  std::span<const u8> file;
+  u64 table;
+  u16 count;
+  [[nodiscard]] const u8* at(u16 i) const { return file.data() + table + i * kElfProgramHeader; }
+};
+
+/// Whether the bytes `from` to `to` of the file are ELF headers, notes and zeros between them: nothing that a
+/// program runs or has as data. `to - from` is at most kMaxElfPreamble, which bounds the work.
+bool is_preamble(const ElfHeaders& elf, u64 from, u64 to) {
+  std::vector<bool> told(to - from);
+  const auto tell = [&](u64 begin, u64 size) {
+    const u64 end = size > to - std::min(begin, to) ? to : begin + size;
+    for (u64 at = std::max(begin, from); at < end; ++at) told[at - from] = true;
+  };
+  tell(0, kElfHeader);
+  tell(elf.table, u64{elf.count} * kElfProgramHeader);
+  for (u16 i = 0; i < elf.count; ++i) {
+    const u8* p = elf.at(i);
+    if (load_le<u32>(p) == kElfNote) tell(load_le<u64>(p + 8), load_le<u64>(p + 32));
+  }
+  for (u64 at = from; at < to; ++at) {
+    if (!told[at - from] && elf.file[at] != 0) return false;
+  }
+  return true;
+}
+
 Loaded load_elf(GuestMemory& memory, std::span<const u8> file) {
   if (file.size() < kElfHeader) bad("an ELF file cut short");
   const u8* h = file.data();
@@ -67,16 +100,23 @@ Loaded load_elf(GuestMemory& memory, std::span<const u8> file) {
     bad("strange ELF program headers");
   if (table > file.size() || u64{count} * kElfProgramHeader > file.size() - table)
     bad("an ELF file cut short");
+  const ElfHeaders headers{file, table, count};
   u64 end = 0;
   for (u16 i = 0; i < count; ++i) {
-    const u8* p = h + table + i * kElfProgramHeader;
+    const u8* p = headers.at(i);
     if (load_le<u32>(p) != kElfLoad) continue;
     const u64 from = load_le<u64>(p + 8), address = load_le<u64>(p + 24);
     const u64 in_file = load_le<u64>(p + 32), in_memory = load_le<u64>(p + 40);
     if (in_memory == 0) continue;
     if (in_file > in_memory || from > file.size() || in_file > file.size() - from)
       bad("a segment beyond the file");
-    if (!memory.contains(address, in_memory)) bad_segment(address, memory);
+    if (!memory.contains(address, in_memory)) {
+      // ld's build id, with the headers, lies at ld's own address wherever the program was put.
+      if (load_le<u32>(p + 4) == kElfReadOnly && in_memory == in_file && in_file <= kMaxElfPreamble &&
+          is_preamble(headers, from, from + in_file))
+        continue;
+      bad_segment(address, memory);
+    }
     put(memory, address, file.subspan(from, in_file));  // RAM is zero, so the rest of the segment is
     end = std::max(end, address + in_memory);
   }
