@@ -151,6 +151,30 @@ describeOnHost("when the client is careless", () => {
     expect(events.map(({ event }) => event)).toEqual(["milestone"]);
   });
 
+  it("a cancelled step uses up no number and no step of the limit, for its branches too", async () => {
+    const { session, events } = open();
+    await session.reset({ seed: 1 });
+    await session.step([sh("true")]);
+    for (const round of [1, 2]) {
+      const running = session.step([sh(`touch begun-${round}; sleep 60`)]);
+      const rejected = expect(running).rejects.toMatchObject({ code: "cancelled" });
+      await expect
+        .poll(() => session.episode().machine.statIfExists(`/home/agent/begun-${round}`))
+        .not.toBeNull();
+      session.cancel();
+      await rejected;
+    }
+    const branch = await session.fork();
+    expect((await branch.step([sh("true")])).info).toMatchObject({ step: 2 });
+    await branch.close();
+    expect((await session.step([sh("echo 1 > one")])).info).toMatchObject({ step: 2 });
+    expect(events).toEqual([expect.objectContaining({ event: "milestone", step: 2 })]);
+    for (const step of [3, 4]) expect((await session.step([sh("true")])).info).toMatchObject({ step });
+    expect(events.at(-1)).toMatchObject({ event: "milestone", check: "one", step: 2 });
+    const last = await session.step([sh("true")]);
+    expect(last).toMatchObject({ truncated: true, info: { step: 5, truncated_by: "steps" } });
+  });
+
   it("closing in the middle of a step or of a reset frees the machine", async () => {
     const { session, another, provider } = open();
     await session.reset({ seed: 1 });
