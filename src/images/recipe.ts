@@ -4,7 +4,7 @@
  */
 
 /** Version of the recipe: package lists, path rules, finishing script, boot arguments. */
-export const recipeVersion = 4;
+export const recipeVersion = 5;
 
 export const suite = "trixie";
 export const component = "main";
@@ -55,7 +55,7 @@ const shell: ImageRecipe = {
       "tree",
     ],
     ...["util-linux", "mount", "procps", "psmisc", "iproute2", "netbase", "adduser", "tzdata", "hostname"],
-    ...["sqlite3", "jq", "python3", "python3-venv", "perl-base", "git", "make"],
+    ...["sqlite3", "jq", "python3", "python3-gdbm", "python3-venv", "perl-base", "git", "make"],
     ...["openssl", "ca-certificates", "curl"],
     ...["zip", "unzip", "tar", "gzip", "xz-utils", "bzip2", "nano", "vim-tiny"],
   ],
