@@ -1,5 +1,7 @@
 // Traps, interrupts, limits and control registers.
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/time.h>
 
 #include "test/support/assembler.h"
 #include "test/support/flat_machine.h"
@@ -224,4 +226,36 @@ TEST_CASE("sret returns to the mode and interrupt state before the trap") {
   CHECK(machine.state().pc == kEntry + 0x100);
   CHECK(machine.state().mode == 0);
   CHECK((machine.state().sstatus & (kSstatusSie | kSstatusSpie)) == (kSstatusSie | kSstatusSpie));
+}
+
+namespace {
+
+// For a signal handler: whom to interrupt, and how far it had come by its own account.
+Hart* interrupted = nullptr;
+volatile u64 instret_at_request = 0;
+
+void interrupt(int) {
+  instret_at_request = interrupted->state().instret;
+  interrupted->request_exit();
+}
+
+}  // namespace
+
+TEST_CASE("a request from outside ends a run within 2^14 instructions, interpreted or translated") {
+  for (const Translation translation : {Translation::kNever, Translation::kAll}) {
+    Bare machine({as::addi(5, 5, 1), as::jal(0, -4)});
+    machine.hart.set_translation(translation);
+    machine.hart.run(100);
+    // A signal comes in the midst of the loop, on its own thread: what it reads is at most one look old.
+    interrupted = &machine.hart;
+    struct sigaction action{}, former{};
+    action.sa_handler = interrupt;
+    sigaction(SIGALRM, &action, &former);
+    itimerval soon{{0, 0}, {0, 2000}};
+    setitimer(ITIMER_REAL, &soon, nullptr);
+    CHECK(machine.hart.run(~u64{0}) == HartExit::kRequested);
+    sigaction(SIGALRM, &former, nullptr);
+    CHECK(machine.state().instret > instret_at_request);
+    CHECK(machine.state().instret - instret_at_request <= 2 * (u64{1} << 14));
+  }
 }

@@ -39,7 +39,7 @@ const CodePage* Core::fetch_page(u64 pc) {
     raise(fault_cause_, pc);
     return nullptr;
   }
-  if (private_code_ > kMaxPrivateCode) {
+  if (private_code_.value() > kMaxPrivateCode) {
     forget_private_code();
     std::memset(tlb_->fetch, 0xff, sizeof tlb_->fetch);
     tlb_->drop_jumps();
@@ -86,14 +86,14 @@ const CodePage* Core::decode_at(u64 pc) {
   if (own.index[offset >> 1] != 0) return found();
   Op slots[kMaxBlockSlots];
   const unsigned count = decode_block(own.bytes, offset, kMaxBlock, slots);
-  const u64 before = own.own.capacity();
+  const u64 before = own.footprint();
   if (!own.add(offset, slots, count)) {
     // So many overlapping blocks that the index cannot reach them: start the page again.
     own.clear();
     own.add(offset, slots, count);
     tlb_->drop_jumps();
   }
-  private_code_ += (own.own.capacity() - before) * sizeof(Op);
+  if (own.footprint() > before) private_code_ += own.footprint() - before;
   if (translation_ == Translation::kAll) translate(own);
   return found();
 }
@@ -118,7 +118,7 @@ void Core::retire_page(Attached& attached) {
   if (tlb_ != nullptr && attached.own) tlb_->drop_code(attached.own.get());
   if (tlb_ != nullptr && attached.shared) tlb_->drop_code(attached.shared.get());
   if (attached.own) {
-    private_code_ -= std::min(private_code_, attached.own->footprint());
+    private_code_ -= attached.own->footprint();
     graveyard_.push_back(std::move(attached.own));
   }
   if (attached.shared) shared_graveyard_.push_back(std::move(attached.shared));
@@ -165,13 +165,20 @@ void Core::drop_translations() {
 
 void Core::forget_private_code() {
   code_.clear();
-  private_code_ = 0;
+  private_code_.clear();
   if (arena_) arena_->reset();
 }
 
 void Core::drop_code() {
   drop_translations();
-  forget_private_code();
+  std::unordered_map<u32, Attached>().swap(code_);
+  private_code_.clear();
+  std::vector<std::unique_ptr<CodePage>>().swap(graveyard_);
+  std::vector<std::shared_ptr<const CodePage>>().swap(shared_graveyard_);
+  std::vector<Outside>().swap(outside_);
+  arena_.reset();
+  arena_code_.clear();
+  entrance_ = shared_ ? shared_->entrance() : nullptr;
 }
 
 std::shared_ptr<const SharedBlocks> Core::share_blocks() {

@@ -50,6 +50,7 @@ class CodeArena {
   const u8* next() const { return next_; }
   x86::Writer writer() const { return {next_, code_ + bytes_, alias_}; }
   void take(const u8* upto) { next_ = upto; }
+  u64 used() const { return static_cast<u64>(next_ - code_); }
   /// Forgets all translations.
   void reset() { next_ = first_; }
   /// Gives the unused memory back and makes the rest executable instead of writable. False if the host

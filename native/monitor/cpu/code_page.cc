@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "monitor/base/heap.h"
 #include "monitor/cpu/decode.h"
 
 namespace shinken {
@@ -37,6 +38,10 @@ void relink(Op* block, const u16* index, std::size_t moved) {
 
 }  // namespace
 
+CodePage::~CodePage() {
+  note_freed(footprint());
+}
+
 bool CodePage::add(unsigned offset, const Op* slots, unsigned count) {
   if (own.empty()) own.reserve(kFirstSlots), own.emplace_back();
   if (own.size() + count > kMaxSlots) return false;
@@ -45,6 +50,7 @@ bool CodePage::add(unsigned offset, const Op* slots, unsigned count) {
     std::vector<Op> larger;
     larger.reserve(2 * own.capacity() + count);
     larger = own;
+    outgrown_slots += own.capacity();
     outgrown.push_back(std::move(own));
     own = std::move(larger);
   }
@@ -58,6 +64,7 @@ void CodePage::clear() {
   std::memset(index, 0, sizeof index);
   own.clear();
   outgrown.clear();
+  outgrown_slots = 0;
   base.reset();
   part[0] = nullptr;
   waiting_jumps.clear();

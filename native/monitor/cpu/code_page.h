@@ -20,6 +20,11 @@ struct WaitingJump {
 /// Blocks of one page. Slots come in two parts, so that a hart can add blocks to a page whose first part
 /// belongs to a golden: index entries below 0x8000 point into part 0, the others into part 1.
 struct CodePage {
+  CodePage() = default;
+  ~CodePage();
+  CodePage(const CodePage&) = delete;
+  CodePage& operator=(const CodePage&) = delete;
+
   /// By half-word offset: where the block that starts there is; 0 = not decoded.
   u16 index[kPageSize / 2] = {};
   const Op* part[2] = {nullptr, nullptr};
@@ -32,6 +37,7 @@ struct CodePage {
   std::vector<WaitingJump> waiting_jumps;
   std::vector<Op> own;                    // storage of part 1, or of part 0 of a shared page
   std::vector<std::vector<Op>> outgrown;  // former storage: who knows a block may go on there
+  u64 outgrown_slots = 0;                 // its capacity
   std::shared_ptr<const CodePage> base;   // owner of part 0
 
   /// How often a private page was found executing; see `Core::note_hot_page`.
@@ -51,7 +57,8 @@ struct CodePage {
   std::shared_ptr<CodePage> flattened(std::shared_ptr<const void> hold) const;
   /// Of a flat page: leaves its blocks to the interpreter.
   void forget_translations();
-  u64 footprint() const { return sizeof(CodePage) + own.capacity() * sizeof(Op); }
+  /// Bytes on the heap.
+  u64 footprint() const { return sizeof(CodePage) + (own.capacity() + outgrown_slots) * sizeof(Op); }
 };
 
 /// Digest of a page's bytes; tells whether a shared page's host address was reused for something else.

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "monitor/cpu/code_arena.h"
+#include "monitor/cpu/code_bytes.h"
 #include "monitor/cpu/code_page.h"
 #include "monitor/cpu/csr_numbers.h"
 #include "monitor/cpu/hart.h"
@@ -37,6 +38,8 @@ class Core {
   void drop_code();
   void page_written(u64 page, bool moved);
   std::shared_ptr<const SharedBlocks> share_blocks();
+  /// Host bytes of what this hart decoded and translated for itself.
+  u64 code_bytes() const { return private_code_.value() + arena_code_.value(); }
   void set_translation(Translation translation) { translation_ = translation; }
 
   HartState s{};
@@ -157,7 +160,8 @@ class Core {
   std::vector<std::unique_ptr<CodePage>> graveyard_;  // dropped while perhaps still executing
   std::vector<std::shared_ptr<const CodePage>> shared_graveyard_;
   std::vector<Outside> outside_;
-  u64 private_code_ = 0;  // bytes in code_'s own pages
+  CodeBytes private_code_;  // bytes in code_'s own pages
+  CodeBytes arena_code_;    // bytes of arena_ that were touched
   Translation translation_ = Translation::kHot;
   std::shared_ptr<CodeArena> arena_;           // what code_'s own pages were translated to
   std::shared_ptr<const CodeArena> entrance_;  // any arena; null as long as nothing is translated

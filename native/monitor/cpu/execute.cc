@@ -13,7 +13,7 @@ namespace shinken {
 
 namespace {
 
-/// Longest stretch between two looks at the exit request.
+/// Longest stretch between two looks at the exit request; `Hart::request_exit` promises it.
 constexpr u64 kSlice = u64{1} << 14;
 
 inline bool likely(bool condition) {

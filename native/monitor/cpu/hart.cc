@@ -70,6 +70,9 @@ void Hart::drop_translations() {
 std::shared_ptr<const SharedBlocks> Hart::share_blocks() {
   return impl_->core.share_blocks();
 }
+u64 Hart::code_bytes() const {
+  return impl_->core.code_bytes();
+}
 void Hart::set_translation(Translation translation) {
   impl_->core.set_translation(translation);
 }

@@ -78,6 +78,10 @@ class Hart final : public PageObserver {
   /// addresses. Drops all translations. Not from within run.
   std::shared_ptr<const SharedBlocks> share_blocks();
 
+  /// Host bytes of the code that this hart decoded and translated for itself; `reset_caches` frees them. Not
+  /// from within run.
+  u64 code_bytes() const;
+
   /// For tests and comparisons; before the first run. The default is kHot; where the host is no x86-64 or
   /// forbids executable memory everything is interpreted.
   void set_translation(Translation translation);

@@ -36,6 +36,7 @@ void Core::translate(CodePage& page) {
     if (entry == 0 || !page.owns(page.at(entry))) continue;
     if (!translate_block(page, entry, *arena_)) break;
   }
+  if (arena_->used() > arena_code_.value()) arena_code_ += arena_->used() - arena_code_.value();
   page.untranslated = false;
   // So that they lead to the translations.
   tlb_->drop_jumps_of(&page);

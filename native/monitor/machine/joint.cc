@@ -118,6 +118,7 @@ void Joint::finish() {
     if (member.impl() != caller_) {
       member.impl()->board->flush_console();
       member.impl()->publish();
+      const std::lock_guard in_use(member.impl()->rest);
       member.impl()->run.reset();
     }
     // Let go of at the end: this may be the last that holds it.

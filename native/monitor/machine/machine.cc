@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "monitor/base/file.h"
+#include "monitor/base/heap.h"
 #include "monitor/machine/hart_state_io.h"
 #include "monitor/machine/joint.h"
 #include "monitor/machine/layout.h"
@@ -59,6 +60,9 @@ bool describe_state(std::span<const u8> state, const std::vector<std::shared_ptr
 }
 
 namespace {
+
+/// About what a machine takes from the heap beside its code: devices and tables of pages.
+constexpr u64 kHeapBytes = u64{64} << 10;
 
 void check_mac(const MacAddress& mac) {
   if ((mac[0] & 1) == 0 && mac != MacAddress{}) return;
@@ -123,6 +127,7 @@ std::shared_ptr<Machine> Machine::fork(const std::shared_ptr<const Golden>& gold
     code = from.code;
   }
   impl->assemble(std::make_unique<SoftMemory>(*from.image), std::move(code));
+  impl->grading = options.kind == ForkKind::kGrade;
   if (!impl->load_state(from.state))
     throw MonitorError(ErrorKind::kGoldenState, "the device state makes no sense");
   impl->hart->reset_caches();
@@ -154,6 +159,7 @@ SliceResult Machine::slice(u64 instructions) {
 
 RunResult Machine::finish() {
   if (!impl_->run || !impl_->run->done) throw MonitorError(ErrorKind::kBusy, "the run has not ended");
+  const std::lock_guard in_use(impl_->rest);
   RunResult result = std::move(impl_->run->result);
   impl_->run.reset();
   if (!impl_->kept.empty()) {
@@ -169,6 +175,7 @@ RunResult Machine::finish() {
 }
 
 std::shared_ptr<Golden> Machine::freeze() {
+  const std::lock_guard in_use(impl_->rest);
   impl_->check_at_rest();
   for (const auto& disk : impl_->disks) {
     if (disk->writable()) throw MonitorError(ErrorKind::kInvalidConfig, "a machine with a writable disk");
@@ -187,11 +194,13 @@ std::shared_ptr<Golden> Machine::freeze() {
 }
 
 Digest Machine::digest() {
+  const std::lock_guard in_use(impl_->rest);
   impl_->check_at_rest();
   return machine_digest(impl_->save_state(), impl_->memory->pages(), impl_->memory->sum());
 }
 
 void Machine::share_code_with(Golden& golden) {
+  const std::lock_guard in_use(impl_->rest);
   impl_->check_at_rest();
   auto blocks = impl_->hart->share_blocks();
   std::lock_guard lock(golden.impl().mutex);
@@ -214,12 +223,14 @@ void Machine::join(const std::vector<std::shared_ptr<Machine>>& machines) {
   }
   const auto joint = std::make_shared<Joint>(machines);
   for (unsigned port = 0; port < machines.size(); ++port) {
+    const std::lock_guard in_use(machines[port]->impl_->rest);
     machines[port]->impl_->joint = joint;
     machines[port]->impl_->joint_port = port;
   }
 }
 
 void Machine::part() {
+  const std::lock_guard in_use(impl_->rest);
   if (!impl_->joint) return;
   impl_->check_at_rest();
   impl_->joint.reset();
@@ -230,6 +241,7 @@ bool Machine::joined() const {
 }
 
 void Machine::set_link(bool up) {
+  const std::lock_guard in_use(impl_->rest);
   impl_->check_at_rest();
   impl_->board->net().set_link(up);
   impl_->publish();
@@ -239,9 +251,26 @@ void Machine::set_console(ConsoleSink sink) {
   impl_->console = std::move(sink);
 }
 
+bool Machine::grading() const {
+  return impl_->grading;
+}
+
+u64 Machine::cache_bytes() const {
+  return impl_->closed ? 0 : impl_->hart->code_bytes();
+}
+
+bool Machine::drop_caches() {
+  const std::unique_lock free(impl_->rest, std::try_to_lock);
+  if (!free || impl_->closed || impl_->run || impl_->joint) return false;
+  impl_->hart->reset_caches();
+  return true;
+}
+
 void Machine::close() {
+  const std::lock_guard in_use(impl_->rest);
   if (impl_->closed) return;
   impl_->check_at_rest();
+  note_freed(kHeapBytes);
   {
     std::lock_guard lock(impl_->mutex);
     impl_->open = false;

@@ -7,7 +7,8 @@
 //   auto child  = Machine::fork(golden, {ForkKind::kReplica, id});
 //
 // Threads: every method is to be called by one thread at a time and not during a run, except `post_input`,
-// `cancel`, `running` and `stats`, which any thread may call at any time. Joined machines count as one.
+// `cancel`, `cancelled`, `yield`, `running`, `stats` and `drop_caches`, which any thread may call at any
+// time. Joined machines count as one.
 #include <array>
 #include <memory>
 #include <optional>
@@ -35,6 +36,9 @@ struct ForkOptions {
   /// None: the parent's.
   std::optional<MacAddress> mac = {};
 };
+
+/// A hart looks for requests from outside at least this often, and after every access to a device.
+inline constexpr u64 kNoticeInstructions = u64{1} << 14;
 
 struct MachineStats {
   u64 instret;
@@ -90,8 +94,14 @@ class Machine final {
   /// In a realtime run: nobody is waited for any more, so from here on idle waits are skipped. What is posted
   /// still enters at once.
   void expect_nobody();
-  /// Stops the current run soon with kCancelled; without a run, does nothing.
+  /// Stops the current run with kCancelled, within kNoticeInstructions of its hart; without a run, does
+  /// nothing.
   void cancel();
+  /// True from a cancel until the next run begins.
+  bool cancelled() const;
+  /// Ends the present slice early, within kNoticeInstructions; the run goes on with the next one. Without a
+  /// slice under way the next one may be empty.
+  void yield();
   bool running() const;
 
   /// Freezes the present state. The machine goes on as a copy-on-write child of the result. Costs
@@ -126,6 +136,14 @@ class Machine final {
 
   /// Frees everything now. Idempotent; a running machine is to be cancelled and finished first (kBusy).
   void close();
+
+  /// A grade fork, or the fork of one.
+  bool grading() const;
+  /// Host bytes of the code that this machine decoded and translated for itself. Between runs.
+  u64 cache_bytes() const;
+  /// Lets go of those bytes, if the machine is at rest, not joined and in nobody's hands; what it does later
+  /// is the same, but its next run decodes anew. Any thread, at any time. False if that was not the moment.
+  bool drop_caches();
 
   /// Calls `wake` (any thread) whenever input is posted or a cancel arrives; for schedulers. Empty: nobody.
   void set_waker(std::function<void()> wake);

@@ -74,6 +74,10 @@ struct Machine::Impl final : BoardListener {
   std::optional<RunState> run;
   bool out_of_memory = false;
   bool closed = false;
+  bool grading = false;
+  // Held by whoever uses the machine between runs, and while a run begins or ends: `drop_caches` comes from
+  // any thread, and keeps away.
+  std::mutex rest;
   // While it is joined: its switch and its port there, and what its guest said while another's run took it
   // along.
   std::shared_ptr<Joint> joint;
@@ -90,6 +94,7 @@ struct Machine::Impl final : BoardListener {
   bool open = true;  // not closed, as other threads see it
   NetCounters seen_net;
   std::atomic<bool> cancelled{false};
+  std::atomic<bool> yielding{false};
   std::atomic<bool> running{false};
   std::atomic<bool> realtime{false};
   std::atomic<bool> expecting{true};  // realtime: somebody may think before they write

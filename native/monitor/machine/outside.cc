@@ -53,6 +53,16 @@ void Machine::expect_nobody() {
   impl_->notify_outside();
 }
 
+bool Machine::cancelled() const {
+  return impl_->cancelled.load();
+}
+
+void Machine::yield() {
+  std::lock_guard lock(impl_->mutex);
+  impl_->yielding.store(true);
+  if (impl_->open) impl_->hart->request_exit();
+}
+
 bool Machine::running() const {
   return impl_->running.load();
 }

@@ -26,6 +26,7 @@ const char* port_name(Port port) {
 }  // namespace
 
 void Machine::Impl::begin(RunRequest request) {
+  const std::lock_guard in_use(rest);
   check_at_rest();
   u64 total[VirtioConsole::kPorts] = {};
   for (const RunRequest::Input& input : request.input) {
@@ -46,6 +47,7 @@ void Machine::Impl::begin(RunRequest request) {
   run->ticks_limit = add_limit(ticks, request.max_guest_ticks);
   run->request = std::move(request);
   cancelled.store(false);
+  yielding.store(false);
   realtime.store(run->request.realtime);
   expecting.store(true);
   running.store(true);
@@ -121,7 +123,7 @@ SliceResult Machine::Impl::slice(u64 instructions, u64 horizon) {
       board->run_due_events();
       const u64 instret = hart->state().instret, ticks = time();
       if (auto reason = stop_reason(instret, ticks)) return stop(*reason);
-      if (instret >= slice_limit) {
+      if (instret >= slice_limit || (yielding.load() && yielding.exchange(false))) {
         publish();
         board->flush_console();
         return {SliceResult::State::kRunnable, 0};
