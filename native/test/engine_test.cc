@@ -252,6 +252,7 @@ TEST_CASE("a cancelled request that waits for a thread interrupts whoever has on
   // One of the two waits, at this moment or at any other.
   a->cancel();
   CHECK(results.wait(1) == std::vector<int>{0});
+  wait_for_turns(*engine, engine->stats().turns + 1);  // the other's
   const u64 before = engine->stats().preempted;
   engine->submit(a, {}, results.expect(2));
   a->cancel();
