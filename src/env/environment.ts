@@ -74,6 +74,6 @@ export interface EnvironmentFactory {
   /** Names of tasks that `create` accepts. */
   tasks(): { id: string; version: string; instruction: string; tags: string[] }[];
   create(task: string): Promise<Environment>;
-  /** A plain sandbox without any grading. */
+  /** A plain sandbox without any grading. Rejects with `image_missing` where there is no such image. */
   createSandbox(image: string): Promise<Environment>;
 }

@@ -18,14 +18,16 @@ export interface FactoryOptions {
 
 /** Environments for tasks and for plain sandboxes; all its sessions share the goldens. */
 export class TaskEnvironmentFactory implements EnvironmentFactory {
+  readonly #provider: SandboxProvider;
   readonly #goldens: GoldenStore;
   readonly #tasks: readonly LoadedTask[];
   readonly #scenarios: ReadonlyMap<string, TaskScenario>;
 
   constructor(options: FactoryOptions) {
-    const { maxIdleGoldens } = options;
+    const { provider, maxIdleGoldens } = options;
+    this.#provider = provider;
     this.#goldens = new GoldenStore(
-      options.provider,
+      provider,
       maxIdleGoldens === undefined ? {} : { maxIdle: maxIdleGoldens },
     );
     this.#tasks = options.tasks;
@@ -61,6 +63,11 @@ export class TaskEnvironmentFactory implements EnvironmentFactory {
   }
 
   createSandbox(image: string): Promise<Environment> {
+    try {
+      this.#provider.checkImage?.(image);
+    } catch (error) {
+      return Promise.reject(ofImage(error));
+    }
     return Promise.resolve(new Session(new PlainScenario(image, this.#goldens)));
   }
 
@@ -85,4 +92,11 @@ export class TaskEnvironmentFactory implements EnvironmentFactory {
   close(): void {
     this.#goldens.close();
   }
+}
+
+/** The error with the field of the request that it is about. */
+function ofImage(error: unknown): ShinkenError {
+  if (!(error instanceof ShinkenError)) return new ShinkenError("internal", String(error), { cause: error });
+  const { code, message, suggestion } = error;
+  return new ShinkenError(code, message, { path: "image", suggestion, cause: error });
 }

@@ -253,6 +253,8 @@ export interface Golden {
 /** Makes machines from images. */
 export interface SandboxProvider {
   readonly name: string;
+  /** Throws `image_missing` for an image that cannot be booted. Absent where every name will do. */
+  checkImage?(image: string): void;
   /** The ready golden of an image: from the cache folder if it is there, else booted, warmed, saved. */
   imageGolden(
     image: string,

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type ShinkenClient } from "../../src/client/index.js";
 import { TaskEnvironmentFactory } from "../../src/env/index.js";
@@ -5,9 +8,38 @@ import { imageNames } from "../../src/images/index.js";
 import { guestMemory } from "../../src/sandbox/microvm/addon.js";
 import { MicrovmProvider } from "../../src/sandbox/microvm/provider.js";
 import type { RunningServer } from "../../src/server/index.js";
-import { start, stopAll, until } from "../support/wire-server.js";
+import { Peer, start, stopAll, until } from "../support/wire-server.js";
 
 const hasImage = imageNames().some(({ name }) => name === "shell");
+
+describe("a server of real machines without an image", () => {
+  const cacheDir = mkdtempSync(join(tmpdir(), "shinken-no-image-"));
+  let provider: MicrovmProvider;
+  let peer: Peer;
+
+  beforeAll(async () => {
+    provider = new MicrovmProvider({ cacheDir });
+    peer = await Peer.connect(await start({ factory: new TaskEnvironmentFactory({ provider, tasks: [] }) }));
+  });
+  afterAll(async () => {
+    await stopAll();
+    await provider.close();
+    rmSync(cacheDir, { recursive: true });
+  });
+
+  it.each([
+    ["shell", "build it: shinken image build shell"],
+    ["shel", "did you mean shell?"],
+    ["nix", "images that can be built: shell"],
+  ])("says so when a sandbox of %s is created, and what to do", async (image, suggestion) => {
+    const { ok, error } = await peer.ask({ op: "create", image });
+    expect({ ok, error }).toMatchObject({
+      ok: false,
+      error: { code: "image_missing", path: "image", suggestion, retry: false },
+    });
+    expect((await peer.ask({ op: "list", what: "sessions" })).result.sessions).toEqual([]);
+  });
+});
 
 describe.skipIf(!hasImage)("a server of real machines, with the shell image that is in the cache,", () => {
   let provider: MicrovmProvider;

@@ -66,6 +66,10 @@ export class MicrovmProvider implements SandboxProvider {
     };
   }
 
+  checkImage(image: string): void {
+    this.#open(image);
+  }
+
   async imageGolden(
     image: string,
     options: { memoryMiB?: number; onProgress?: (line: string) => void } = {},
