@@ -10,6 +10,25 @@
 namespace shinken::addon {
 namespace {
 
+Napi::Object times_to_js(Napi::Env env, const TimeHistogram& times) {
+  const Napi::Object result = Napi::Object::New(env);
+  const Napi::Array counts = Napi::Array::New(env, times.counts.size());
+  for (u32 i = 0; i < times.counts.size(); i++) counts.Set(i, static_cast<double>(times.counts[i]));
+  result.Set("counts", counts);
+  result.Set("count", static_cast<double>(times.count));
+  result.Set("seconds", static_cast<double>(times.sum_ns) / 1e9);
+  return result;
+}
+
+Napi::Object priority_to_js(Napi::Env env, const PriorityStats& stats) {
+  const Napi::Object result = Napi::Object::New(env);
+  result.Set("queued", static_cast<double>(stats.queued));
+  result.Set("running", static_cast<double>(stats.running));
+  result.Set("waited", times_to_js(env, stats.waited));
+  result.Set("ran", times_to_js(env, stats.ran));
+  return result;
+}
+
 /// What this environment, the process's engine and all guest memory hold now; for metrics and leak tests.
 Napi::Value engine_stats(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
@@ -24,6 +43,19 @@ Napi::Value engine_stats(const Napi::CallbackInfo& info) {
   result.Set("queued", static_cast<double>(stats.queued));
   result.Set("running", static_cast<double>(stats.running));
   result.Set("waiting", static_cast<double>(stats.waiting));
+  result.Set("turns", static_cast<double>(stats.turns));
+  result.Set("preempted", static_cast<double>(stats.preempted));
+  result.Set("codeBytes", static_cast<double>(stats.code_bytes));
+  result.Set("cachesDropped", static_cast<double>(stats.caches_dropped));
+  const Napi::Array bounds = Napi::Array::New(env, TimeHistogram::kBounds.size());
+  for (u32 i = 0; i < TimeHistogram::kBounds.size(); i++) {
+    bounds.Set(i, static_cast<double>(TimeHistogram::kBounds[i]) / 1e9);
+  }
+  result.Set("timeBounds", bounds);
+  const Napi::Object priorities = Napi::Object::New(env);
+  priorities.Set("ordinary", priority_to_js(env, stats.priorities[static_cast<size_t>(Priority::kOrdinary)]));
+  priorities.Set("grade", priority_to_js(env, stats.priorities[static_cast<size_t>(Priority::kGrade)]));
+  result.Set("priorities", priorities);
   const MemoryStats memory = memory_stats();
   result.Set("livePages", static_cast<double>(memory.live_pages));
   result.Set("liveBytes", static_cast<double>(memory.live_pages << kPageShift));
@@ -31,6 +63,14 @@ Napi::Value engine_stats(const Napi::CallbackInfo& info) {
   result.Set("tables", static_cast<double>(memory.tables));
   result.Set("filePages", static_cast<double>(memory.file_pages));
   return result;
+}
+
+/// `dropCaches()`: machines at rest let go of their decoded code; freed memory goes back to the host.
+Napi::Value drop_caches(const Napi::CallbackInfo& info) {
+  const auto environment = Environment::of(info.Env());
+  return environment->async(
+      info.Env(), [&engine = environment->engine()] { engine.drop_caches(); },
+      [](Napi::Env env) { return env.Undefined(); });
 }
 
 Napi::Object initialize(Napi::Env env, Napi::Object exports) {
@@ -42,6 +82,7 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("bootMachine", Napi::Function::New(env, boot_machine, "bootMachine"));
   exports.Set("loadGolden", Napi::Function::New(env, load_golden, "loadGolden"));
   exports.Set("joinMachines", Napi::Function::New(env, MachineObject::join, "joinMachines"));
+  exports.Set("dropCaches", Napi::Function::New(env, drop_caches, "dropCaches"));
   exports.Set("engineStats", Napi::Function::New(env, engine_stats, "engineStats"));
   exports.Set("machineAbi", kMachineAbi);
   return exports;

@@ -1,7 +1,7 @@
 /** What stands behind a server or a local run: machines, goldens and tasks. Nothing is started before it is needed. */
 import type { TaskEnvironmentFactory } from "../env/index.js";
 import type { TaskSet } from "../env/task/index.js";
-import type { GuestMemory } from "../sandbox/microvm/addon.js";
+import type { EngineLoad, GuestMemory } from "../sandbox/microvm/addon.js";
 import type { MicrovmProvider } from "../sandbox/microvm/provider.js";
 
 export interface Backend {
@@ -11,6 +11,7 @@ export interface Backend {
   tasks: TaskSet | undefined;
   openMachines(): number;
   guestMemory(): GuestMemory;
+  engine(): EngineLoad | undefined;
   /** Frees goldens, machines and worker threads. */
   close(): Promise<void>;
 }
@@ -18,17 +19,20 @@ export interface Backend {
 export interface BackendOptions {
   /** Folder of tasks; none if unsaid. */
   tasks?: string | undefined;
+  /** Share of the memory bounds that may be in use; as `MicrovmOptions` says if unsaid. */
+  memoryShare?: number | undefined;
 }
 
 /** Loads the tasks and opens the provider. Rejects with `bad_task` or `host_unsupported`. */
 export async function openBackend(options: BackendOptions): Promise<Backend> {
-  const [{ TaskEnvironmentFactory, loadTasks }, { MicrovmProvider }, { guestMemory }] = await Promise.all([
-    import("../env/index.js"),
-    import("../sandbox/microvm/provider.js"),
-    import("../sandbox/microvm/addon.js"),
-  ]);
+  const [{ TaskEnvironmentFactory, loadTasks }, { MicrovmProvider }, { engineLoad, guestMemory }] =
+    await Promise.all([
+      import("../env/index.js"),
+      import("../sandbox/microvm/provider.js"),
+      import("../sandbox/microvm/addon.js"),
+    ]);
   const tasks = options.tasks === undefined ? undefined : await loadTasks(options.tasks);
-  const provider = new MicrovmProvider();
+  const provider = new MicrovmProvider({ memoryShare: options.memoryShare });
   const factory = new TaskEnvironmentFactory({ provider, tasks: tasks?.tasks ?? [] });
   return {
     provider,
@@ -36,6 +40,7 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
     tasks,
     openMachines: () => provider.openMachines(),
     guestMemory,
+    engine: engineLoad,
     async close() {
       factory.close();
       await provider.close();

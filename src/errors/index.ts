@@ -45,6 +45,7 @@ export class ShinkenError extends Error {
 const infrastructure: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "setup_failed",
   "fork_failed",
+  "out_of_memory",
   "machine_died",
   "machine_timeout",
   "agent_protocol",

@@ -83,6 +83,10 @@ export const errorTable = {
     meaning: "A task's setup or readiness probe failed; there is no golden to fork.",
   },
   fork_failed: { retry: true, meaning: "A fork did not acknowledge its uniqueness step; it was killed." },
+  out_of_memory: {
+    retry: true,
+    meaning: "The host has no memory for another machine; none was made, and those that are open live on.",
+  },
   machine_died: {
     retry: true,
     meaning: "The machine stopped: kernel panic, power-off, or its agent is gone.",

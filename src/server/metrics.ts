@@ -1,6 +1,7 @@
 /** What `/metrics` shows, in Prometheus' text format. One registry a server, so that two in one process stay apart. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { ErrorCode } from "../errors/index.js";
+import { addEngineMetrics, type EngineSource } from "./engine-metrics.js";
 
 /** Figures that are read when somebody asks. */
 export interface MetricsSource {
@@ -12,6 +13,10 @@ export interface MetricsSource {
   machines?: (() => number) | undefined;
   /** Bytes of guest memory in this process, or undefined where the server has no machines. */
   guestMemory?: (() => { liveBytes: number; heldBytes: number; fileBytes: number }) | undefined;
+  /** What the threads that run machines do, or undefined where the server has no machines. */
+  engine?: EngineSource | undefined;
+  /** Forks that were refused for want of memory. */
+  refusedForks?: (() => number) | undefined;
 }
 
 export class Metrics {
@@ -90,6 +95,21 @@ export class Metrics {
         "shinken_guest_memory_file_bytes",
         "Pages of golden files that are mapped; the host's page cache holds them.",
         () => guestMemory().fileBytes,
+      );
+    }
+    if (source.engine !== undefined) addEngineMetrics(this.registry, source.engine);
+    const { refusedForks } = source;
+    if (refusedForks !== undefined) {
+      this.registry.registerMetric(
+        new Counter({
+          name: "shinken_refused_forks_total",
+          help: "Machines that were not made, since the host had no memory for them.",
+          registers: [],
+          collect() {
+            this.reset();
+            this.inc(refusedForks());
+          },
+        }),
       );
     }
     this.gauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());

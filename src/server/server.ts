@@ -30,6 +30,10 @@ export interface ServerOptions {
   machines?: (() => number) | undefined;
   /** Memory of the machines and goldens, for the metrics. */
   guestMemory?: MetricsSource["guestMemory"];
+  /** The threads that run machines, for the metrics. */
+  engine?: MetricsSource["engine"];
+  /** Forks refused for want of memory, for the metrics. */
+  refusedForks?: MetricsSource["refusedForks"];
   /** Tokens of sessions; by default 144 bits from the host's generator. Tests make them predictable. */
   newToken?: (() => string) | undefined;
 }
@@ -122,6 +126,8 @@ function makeContext(options: ServerOptions, limits: ServerLimits): ServerContex
     outstandingRequests: () => [...connections].reduce((sum, connection) => sum + connection.outstanding, 0),
     machines: options.machines,
     guestMemory: options.guestMemory,
+    engine: options.engine,
+    refusedForks: options.refusedForks,
   });
   return {
     factory: options.factory,

@@ -48,6 +48,21 @@ describeOnHost("when the machine fails", () => {
     await session.reset({ seed: 1 });
   });
 
+  it("a host without memory for another machine refuses the fork, and the episode's own machine lives on", async () => {
+    const { session, provider, events } = open();
+    await session.reset({ seed: 1 });
+    provider.failCode = "out_of_memory";
+    provider.failForks = 1;
+    await expect(session.fork()).rejects.toMatchObject({ code: "out_of_memory", retry: true });
+    provider.failForks = 9;
+    expect(await session.evaluate()).toMatchObject({ status: "ungraded", score: null, passed: null });
+    expect(await session.step([sh("echo 1 > one")])).toMatchObject({ reward: 0, terminated: false });
+    provider.failForks = 0;
+    expect(await session.step([sh("true")])).toMatchObject({ reward: 2, info: { earned: ["one"] } });
+    expect(await session.evaluate()).toMatchObject({ status: "graded" });
+    expect(events.filter(({ event }) => event === "infra")).toEqual([]);
+  });
+
   it("milestones that cannot be read pay nothing now and are read again after the next step", async () => {
     const { session, provider } = open();
     await session.reset({ seed: 1 });

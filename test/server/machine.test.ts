@@ -5,11 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type ShinkenClient } from "../../src/client/index.js";
 import { TaskEnvironmentFactory } from "../../src/env/index.js";
 import { imageNames } from "../../src/images/index.js";
-import { guestMemory } from "../../src/sandbox/microvm/addon.js";
+import { engineLoad, guestMemory } from "../../src/sandbox/microvm/addon.js";
 import { MicrovmProvider } from "../../src/sandbox/microvm/provider.js";
 import type { RunningServer } from "../../src/server/index.js";
+import type { MemoryBound } from "../../src/sandbox/host-memory.js";
 import { Peer, start, stopAll, until } from "../support/wire-server.js";
 
+const MiB = 1024 ** 2;
 const hasImage = imageNames().some(({ name }) => name === "shell");
 
 describe("a server of real machines without an image", () => {
@@ -43,16 +45,24 @@ describe("a server of real machines without an image", () => {
 
 describe.skipIf(!hasImage)("a server of real machines, with the shell image that is in the cache,", () => {
   let provider: MicrovmProvider;
+  const host = { usedMiB: 100 };
   let server: RunningServer;
   let client: ShinkenClient;
 
   beforeAll(async () => {
-    provider = new MicrovmProvider();
+    const bound = (): MemoryBound => ({
+      name: "the host's memory",
+      totalBytes: 1000 * MiB,
+      availableBytes: (1000 - host.usedMiB) * MiB,
+    });
+    provider = new MicrovmProvider({ memoryBounds: () => [bound()] });
     const factory = new TaskEnvironmentFactory({ provider, tasks: [] });
     server = await start({
       factory,
       machines: () => provider.openMachines(),
       guestMemory,
+      engine: engineLoad,
+      refusedForks: () => provider.refusedForks(),
       limits: { graceSeconds: 0.3 },
     });
     client = await connect(server.url);
@@ -62,6 +72,9 @@ describe.skipIf(!hasImage)("a server of real machines, with the shell image that
     await stopAll();
     await provider.close();
   });
+
+  const metricsText = async (): Promise<string> =>
+    (await fetch(server.url.replace("ws:", "http:").replace("/v1", "/metrics"))).text();
 
   it("plays on a plain sandbox, branches it, and frees both machines", async () => {
     const before = provider.openMachines();
@@ -83,10 +96,42 @@ describe.skipIf(!hasImage)("a server of real machines, with the shell image that
     expect(provider.openMachines()).toBe(before + 2);
     await Promise.all([session.close(), branch.close()]);
     expect(provider.openMachines()).toBe(before);
-    const metrics = await (await fetch(server.url.replace("ws:", "http:").replace("/v1", "/metrics"))).text();
+    const metrics = await metricsText();
     expect(metrics).toContain("shinken_fork_ready_seconds_count 1");
     // The kept golden's pages: in memory where it was booted just now, in a file where it was loaded.
     expect(metrics).toMatch(/^shinken_guest_memory_(live|file)_bytes [1-9]\d{6,}$/m);
+    for (const name of ["wait", "run"]) {
+      const of = `shinken_engine_${name}_seconds`;
+      expect(metrics).toContain(`# TYPE ${of} histogram`);
+      const count = new RegExp(`^${of}_count\\{priority="ordinary"\\} ([1-9]\\d*)$`, "m").exec(metrics)?.[1];
+      expect(metrics).toContain(`${of}_bucket{priority="ordinary",le="+Inf"} ${count}`);
+      expect(metrics).toMatch(new RegExp(`^${of}_sum\\{priority="ordinary"\\} \\S+$`, "m"));
+      expect(metrics).toContain(`${of}_count{priority="grade"} `);
+    }
+    expect(metrics).toMatch(/^shinken_engine_threads [1-9]\d*$/m);
+    expect(metrics).toMatch(/^shinken_engine_turns_total [1-9]\d*$/m);
+    expect(metrics).toContain('shinken_engine_queued{priority="grade"} 0');
+    expect(metrics).toMatch(/^shinken_machine_code_bytes \d+$/m);
+  });
+
+  it("makes no machine while the host has no memory for it, and plays on with those that it has", async () => {
+    const session = await client.create({ image: "shell" });
+    await session.reset();
+    host.usedMiB = 990;
+    // Until the host is looked at again.
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    const other = await client.create({ image: "shell" });
+    const refused = { code: "out_of_memory", retry: true };
+    await expect(other.reset()).rejects.toMatchObject(refused);
+    await expect(session.fork()).rejects.toMatchObject(refused);
+    await session.step([{ type: "exec", argv: ["true"] }]);
+    const metrics = await metricsText();
+    expect(metrics).toMatch(/^shinken_refused_forks_total [1-9]\d*$/m);
+    expect(metrics).toMatch(/^shinken_infra_failures_total\{code="out_of_memory"\} [1-9]\d*$/m);
+    host.usedMiB = 100;
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    await other.reset();
+    await Promise.all([session.close(), other.close()]);
   });
 
   it("frees the machine of a client that has vanished", async () => {

@@ -16,6 +16,7 @@ interface ServeOptions {
   idle?: number;
   lifetime?: number;
   maxSessions?: number;
+  memoryShare?: number;
   logLevel: string;
   stopWithStdin?: boolean;
   json?: boolean;
@@ -36,6 +37,11 @@ export function define(command: Command): void {
     .option("--idle <seconds>", "time after which a session without requests is closed", seconds)
     .option("--lifetime <seconds>", "time after which a session is closed in any case", seconds)
     .option("--max-sessions <n>", "sessions at a time", integer(1))
+    .option(
+      "--memory-share <percent>",
+      "of the host's or control group's memory; beyond it forks are refused (default: 90)",
+      integer(1, 100),
+    )
     .addOption(
       new Option("--log-level <level>", "log to standard error from this level on")
         .choices(["silent", "error", "warn", "info", "debug"])
@@ -62,7 +68,10 @@ async function serve(options: ServeOptions): Promise<void> {
   const out = destination(2);
   const log = pino({ level: options.logLevel }, out);
   const unwritable = new Promise<unknown>((resolve) => out.on("error", resolve));
-  const backend = await openBackend({ tasks: options.tasks });
+  const backend = await openBackend({
+    tasks: options.tasks,
+    memoryShare: options.memoryShare === undefined ? undefined : options.memoryShare / 100,
+  });
   const server = await startServer({
     factory: backend.factory,
     makeEcho: () => new EchoEnvironment(),
@@ -75,6 +84,8 @@ async function serve(options: ServeOptions): Promise<void> {
     serverName: `shinken-gym/${version()}`,
     machines: () => backend.openMachines(),
     guestMemory: () => backend.guestMemory(),
+    engine: () => backend.engine(),
+    refusedForks: () => backend.provider.refusedForks(),
   });
 
   const ended = new Promise<void>((resolve) => {

@@ -318,6 +318,8 @@ export class Session implements Environment {
   #orDeath(episode: Episode, error: unknown, cancellation: Cancellation): unknown {
     // Closing the machine under running work is how a close or a cancel ends it; that is nobody's fault.
     if (this.#closing !== null || cancellation.requested || !isInfrastructure(error)) return error;
+    // A branch that was refused has done nothing to its parent.
+    if (error instanceof ShinkenError && error.code === "out_of_memory") return error;
     const death =
       error instanceof ShinkenError ? error : new ShinkenError("internal", String(error), { cause: error });
     if (this.#death === null) {

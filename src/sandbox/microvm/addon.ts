@@ -130,6 +130,22 @@ export interface NativeGolden {
   readonly closed: boolean;
 }
 
+/** Requests that took so long, by class. */
+export interface TimeStats {
+  counts: number[];
+  count: number;
+  seconds: number;
+}
+
+export interface PriorityStats {
+  /** Requests that wait for a thread, and those that have one. */
+  queued: number;
+  running: number;
+  /** Of the requests that have ended: how long each waited for a thread, and how long it had one. */
+  waited: TimeStats;
+  ran: TimeStats;
+}
+
 /** What one JavaScript environment holds (first three), what the process's engine does, and all guest memory of the process. */
 export interface EngineStats {
   machines: number;
@@ -139,6 +155,16 @@ export interface EngineStats {
   queued: number;
   running: number;
   waiting: number;
+  /** Turns given so far, and how many of them were cut short for another request. */
+  turns: number;
+  preempted: number;
+  /** Host bytes of code that machines decoded and translated for themselves. */
+  codeBytes: number;
+  /** Machines at rest that let go of theirs. */
+  cachesDropped: number;
+  /** Upper bounds of the classes of `waited` and `ran`, in seconds; one more class is beyond the last. */
+  timeBounds: number[];
+  priorities: { ordinary: PriorityStats; grade: PriorityStats };
   /** 4 KiB pages that a machine or golden reaches, each counted once however many share it; exact. */
   livePages: number;
   /** The same in bytes. */
@@ -164,6 +190,8 @@ export interface Addon {
   /** Puts 2 to 16 machines on one switch: a run of one takes the others along. */
   joinMachines(machines: readonly NativeMachine[]): void;
   engineStats(): EngineStats;
+  /** Machines at rest let go of their decoded code, and freed memory goes back to the host. */
+  dropCaches(): Promise<void>;
 }
 
 /** Guest memory of the whole process, all environments and workers together. */
@@ -174,6 +202,26 @@ export interface GuestMemory {
   heldBytes: number;
   /** Pages of golden files that are mapped; the host's page cache holds them. */
   fileBytes: number;
+}
+
+/** What the threads of the process do, and how long requests waited for one. */
+export type EngineLoad = Pick<
+  EngineStats,
+  | "threads"
+  | "queued"
+  | "running"
+  | "waiting"
+  | "turns"
+  | "preempted"
+  | "codeBytes"
+  | "cachesDropped"
+  | "timeBounds"
+  | "priorities"
+>;
+
+/** Undefined as long as the addon was not needed. Does not load it. */
+export function engineLoad(): EngineLoad | undefined {
+  return loaded?.engineStats();
 }
 
 const PAGE_BYTES = 4096;

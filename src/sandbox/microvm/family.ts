@@ -1,9 +1,11 @@
 /** What the machines that descend from one golden have in common, and what one machine knows of its descent. */
+import type { Admission } from "./admission.js";
 import type { Siblings } from "./siblings.js";
 import type { DefaultLimits } from "./transport.js";
 
 /** Kept by the provider; every open machine is in it, so that closing the provider closes all. */
 export interface Household {
+  readonly admission: Admission;
   readonly limits: DefaultLimits;
   /** Host milliseconds that a fork has for its acknowledgement. */
   readonly readyMs: number;

@@ -4,6 +4,7 @@ import { ShinkenError } from "../../errors/index.js";
 import type { ForkPacket } from "../agent/index.js";
 import type { MachineBudget } from "../budget.js";
 import type { NativeGolden, NativeMachine } from "./addon.js";
+import { FORK_BYTES } from "./admission.js";
 import type { Descent, Family } from "./family.js";
 import { drawIdentity, type ForkIdentity, macBytes } from "./identity.js";
 import { MicrovmSandbox } from "./sandbox.js";
@@ -24,9 +25,28 @@ export interface ForkSource {
 
 /**
  * A new machine from a golden, ready and unique.
- * @throws ShinkenError `fork_failed` if it did not acknowledge its uniqueness; it is closed then.
+ * @throws ShinkenError `fork_failed` if it did not acknowledge its uniqueness; it is closed then. `out_of_memory`, also for the
+ * other kinds of fork: the host has no memory for another machine.
  */
-export async function replicaOf(source: ForkSource, seed: Uint8Array | null): Promise<MicrovmSandbox> {
+export function replicaOf(source: ForkSource, seed: Uint8Array | null): Promise<MicrovmSandbox> {
+  return admitted(source.family, "ordinary", () => makeReplica(source, seed));
+}
+
+/** A copy of a machine that goes its own way: reseeded and renamed, its clock continues. */
+export function branchOf(parent: MicrovmSandbox, seed: Uint8Array | null): Promise<MicrovmSandbox> {
+  return admitted(parent.family, "ordinary", () => makeBranch(parent, seed));
+}
+
+/** A bit-identical copy for checks; nothing in it has run when it is handed out. `budget`: what it may use. */
+export function gradeForkOf(parent: MicrovmSandbox, budget?: MachineBudget): Promise<MicrovmSandbox> {
+  return admitted(parent.family, "grade", () => makeGradeFork(parent, budget));
+}
+
+function admitted<T>({ household }: Family, kind: "ordinary" | "grade", make: () => Promise<T>): Promise<T> {
+  return household.admission.during(kind, FORK_BYTES, make);
+}
+
+async function makeReplica(source: ForkSource, seed: Uint8Array | null): Promise<MicrovmSandbox> {
   const start = performance.now();
   const identity = identityFor(source.family, seed, "replica");
   const native = hostFork(source.native, identity);
@@ -56,8 +76,7 @@ export function hostFork(
   }
 }
 
-/** A copy of a machine that goes its own way: reseeded and renamed, its clock continues. */
-export async function branchOf(parent: MicrovmSandbox, seed: Uint8Array | null): Promise<MicrovmSandbox> {
+async function makeBranch(parent: MicrovmSandbox, seed: Uint8Array | null): Promise<MicrovmSandbox> {
   const start = performance.now();
   parent.branches += 1;
   // Without a seed of its own, a branch of a seeded machine derives one: the run stays repeatable.
@@ -86,8 +105,7 @@ function identityFor(family: Family, seed: Uint8Array | null, path: string): For
   }
 }
 
-/** A bit-identical copy for checks; nothing in it has run when it is handed out. `budget`: what it may use. */
-export async function gradeForkOf(parent: MicrovmSandbox, budget?: MachineBudget): Promise<MicrovmSandbox> {
+async function makeGradeFork(parent: MicrovmSandbox, budget?: MachineBudget): Promise<MicrovmSandbox> {
   const start = performance.now();
   const native = await parent.native.fork({ kind: "grade" });
   const { family } = parent;

@@ -5,8 +5,10 @@ import { ShinkenError } from "../../errors/index.js";
 import { cacheLayout } from "../../images/cache/folder.js";
 import { openImage } from "../../images/cache/images.js";
 import type { ImageInfo } from "../../images/types.js";
+import type { MemoryBound } from "../host-memory.js";
 import type { Golden, GoldenKey, Network, Sandbox, SandboxProvider } from "../sandbox.js";
 import { type NativeMachine, loadAddon } from "./addon.js";
+import { Admission, BOOT_BYTES } from "./admission.js";
 import { bootImage, disksOf, settle } from "./boot.js";
 import type { Family, Household } from "./family.js";
 import { hostFork, replicaOf } from "./fork.js";
@@ -29,6 +31,10 @@ export interface MicrovmOptions {
   readyMs?: number | undefined;
   /** Bounds of a request that does not bring its own. */
   limits?: Partial<DefaultLimits> | undefined;
+  /** Share of the host's and the control group's memory that may be in use once a machine has been made; 0.9 if unsaid. */
+  memoryShare?: number | undefined;
+  /** What to go by instead of the host's own figures. */
+  memoryBounds?: (() => MemoryBound[]) | undefined;
   /** Console output of machines that boot. */
   onConsole?: ((bytes: Uint8Array) => void) | undefined;
 }
@@ -46,16 +52,24 @@ export class MicrovmProvider implements SandboxProvider {
   readonly #goldens = new Map<string, Promise<SharedGolden>>();
   /** Handles of the provider itself on image goldens, so that task after task need not load them again. */
   readonly #kept = new Map<string, MicrovmGolden>();
+  readonly #admission: Admission;
   readonly #household: Household;
   #closing: Promise<void> | null = null;
 
-  /** @throws ShinkenError `host_unsupported` if the addon is not built. */
+  /** @throws ShinkenError `host_unsupported` if the addon is not built, `bad_request` for an impossible share. */
   constructor(options: MicrovmOptions = {}) {
     this.#options = options;
     this.#store = new GoldenStore(cacheLayout(options.cacheDir).folder);
+    this.#admission = new Admission({
+      share: options.memoryShare,
+      bounds: options.memoryBounds,
+      relieve: () => loadAddon().dropCaches(),
+    });
+    const admission = this.#admission;
     const machines = this.#machines;
     const isClosed = (): boolean => this.#closing !== null;
     this.#household = {
+      admission,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       readyMs: options.readyMs ?? DEFAULT_READY_MS,
       get closed() {
@@ -120,6 +134,11 @@ export class MicrovmProvider implements SandboxProvider {
     return this.#machines.size;
   }
 
+  /** Machines that were not made, since the host had no memory for them. */
+  refusedForks(): number {
+    return this.#admission.refused;
+  }
+
   /** The host's share of a fork alone, for the benchmark: a machine that has not run. */
   hostFork(golden: Golden): NativeMachine {
     if (!(golden instanceof MicrovmGolden))
@@ -174,7 +193,9 @@ export class MicrovmProvider implements SandboxProvider {
     const key: GoldenKey = { image: info.digest, setup: "", seed: "", memoryMiB };
     const shared = await this.#shared(key, info, async (family) => {
       say(`golden of ${info.name}: boot`);
-      const machine = await bootImage(info, family, this.#options.onConsole);
+      const machine = await this.#admission.during("ordinary", BOOT_BYTES, () =>
+        bootImage(info, family, this.#options.onConsole),
+      );
       say(`golden of ${info.name}: warm`);
       return this.#frozen(machine, () => settle(machine, true));
     });

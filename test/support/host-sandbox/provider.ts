@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import { join } from "node:path";
-import { ShinkenError } from "../../../src/errors/index.js";
+import { type ErrorCode, ShinkenError } from "../../../src/errors/index.js";
 import type {
   ForkKind,
   ForkOptions,
@@ -55,6 +55,8 @@ export class HostProvider implements SandboxProvider, HostWorld {
   readonly seeds: (string | null)[] = [];
   /** This many of the next forks fail. */
   failForks = 0;
+  /** With this code. */
+  failCode: ErrorCode = "fork_failed";
   readonly #folder = fs.mkdtempSync(join(os.tmpdir(), "shinken-host-"));
 
   replica(root: string, options: ForkOptions): HostSandbox {
@@ -109,7 +111,7 @@ export class HostProvider implements SandboxProvider, HostWorld {
   #failIfWanted(): void {
     if (this.failForks === 0) return;
     this.failForks -= 1;
-    throw new ShinkenError("fork_failed", "the test made this fork fail");
+    throw new ShinkenError(this.failCode, "the test made this fork fail");
   }
 
   #copy(root: string): string {
