@@ -74,6 +74,11 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/bench-guest.js"),
   },
   {
+    path: ["bench", "machines"],
+    summary: "measure thousands of machines at a time",
+    load: () => import("./commands/bench-machines.js"),
+  },
+  {
     path: ["bench", "wire"],
     summary: "measure the server with echo sessions",
     load: () => import("./commands/bench-wire.js"),

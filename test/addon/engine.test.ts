@@ -3,7 +3,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { loadAddon, type NativeGolden, type NativeMachine } from "../../src/sandbox/microvm/addon.js";
+import {
+  type EngineStats,
+  loadAddon,
+  type NativeGolden,
+  type NativeMachine,
+} from "../../src/sandbox/microvm/addon.js";
 import { endlessProgram } from "./program.js";
 
 /** As the monitor has it. */
@@ -13,7 +18,7 @@ const SHORT_TURNS = 4;
 let folder: string;
 let golden: NativeGolden;
 const machines: NativeMachine[] = [];
-const { engineStats } = loadAddon();
+const engineStats = (): EngineStats => loadAddon().engineStats();
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "shinken-engine-"));
