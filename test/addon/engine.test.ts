@@ -42,11 +42,11 @@ function fork(kind: "replica" | "grade"): NativeMachine {
   return machine;
 }
 
-/** Machines that count for ever, so many for each thread, each on its way for more than its short turns. */
+/** Machines that count for ever, so many for each thread, all of them past their short turns and the first long ones. */
 async function crowd(kind: "replica" | "grade", perThread: number): Promise<NativeMachine[]> {
   const all = Array.from({ length: perThread * engineStats().threads }, () => fork(kind));
   for (const machine of all) void machine.run({});
-  const long = (machine: NativeMachine): boolean => machine.stats().instructions > SHORT_TURNS * SLICE;
+  const long = (machine: NativeMachine): boolean => machine.stats().instructions > (SHORT_TURNS + 3) * SLICE;
   while (!all.every(long)) await new Promise((resolve) => setTimeout(resolve, 5));
   return all;
 }

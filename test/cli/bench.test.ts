@@ -50,3 +50,26 @@ describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
     });
   },
 );
+
+describe.skipIf(imageNames().every(({ name }) => name !== "shell") || process.platform !== "linux")(
+  "bench machines, with the shell image that is in the cache,",
+  () => {
+    it("prints one object: what parked machines hold, how working ones share the threads, what their end gives back", async () => {
+      const { code, stdout } = await cli(["bench", "machines", "--effort", "0.002", "--json"]);
+      expect(code).toBe(0);
+      const report = JSON.parse(stdout) as {
+        parked: { kib_each: number; dirty_kib_each: number; descriptors: number };
+        live: { waited_ms_mean: number; ran_ms_mean: number };
+      };
+      expect(report).toMatchObject({
+        host: expect.any(Object) as object,
+        parked: { machines: 20, kib_each_without_caches: number, descriptors: 0, mappings: number },
+        live: { machines: 2, seconds: number, waited_ms_mean: number },
+        before_mib: number,
+        after_close_mib: number,
+      });
+      expect(report.parked.kib_each).toBeGreaterThan(report.parked.dirty_kib_each);
+      expect(report.live.ran_ms_mean).toBeGreaterThan(0);
+    });
+  },
+);
