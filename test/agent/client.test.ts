@@ -120,6 +120,17 @@ describe("a command", () => {
     });
   });
 
+  it.each([
+    [{ argv: ["true"], user: "zz" }, "exec true: there is no user zz (ENOENT)"],
+    [{ argv: ["true"], cwd: "/no/such" }, "exec true: cwd /no/such: no such file or directory (ENOENT)"],
+    [{ argv: ["no-such-program"] }, "exec no-such-program: no such file or directory (ENOENT)"],
+    [{ argv: ["true"], env: { "A=B": "c" } }, "exec true: env: invalid argument (EINVAL)"],
+  ])("says in words why %j is refused", async (request, message) => {
+    await expect(agent.exec({ user, ...request })).rejects.toThrow(
+      expect.objectContaining({ message }) as Error,
+    );
+  });
+
   it("runs a script without an interpreter line as the shell would", async () => {
     const file = join(folder, "bare");
     await agent.writeFile(file, "echo bare $1\n", { mode: 0o755, user });

@@ -51,6 +51,15 @@ describe("machine run", () => {
   });
 });
 
+describe("machine run of what is no program", () => {
+  it("says in words what is wrong with it, and with which file", async () => {
+    const path = join(folder, "short.elf");
+    await writeFile(path, "\x7fELF");
+    const { code, stderr } = await cli(["machine", "run", path]);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: `shinken: ${path}: an ELF file cut short\n` });
+  });
+});
+
 describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
   "run, with the shell image that is in the cache,",
   () => {
@@ -137,6 +146,15 @@ describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
       [["--user", "root", "--", "sh", "-c", "exit $(id -u)"], 0],
     ])("%j exits with %i", async (words, code) => {
       expect((await cli(["run", ...words])).code).toBe(code);
+    });
+
+    it.each([
+      [["--user", "zz", "--", "id"], "there is no user zz"],
+      [["--cwd", "/nowhere", "--", "id"], "cwd /nowhere: no such file or directory"],
+      [["--fetch", "/nothing:x", "--", "true"], "/nothing: no such file or directory"],
+    ])("%j says in words what the guest refused", async (words, why) => {
+      const { code, stderr } = await cli(["run", ...words]);
+      expect({ code, stderr }).toEqual({ code: 125, stderr: expect.stringContaining(why) as string });
     });
 
     it("gives the command a terminal of its own with -t", async () => {

@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { GuestError } from "../../sandbox/agent/failures.js";
 import type { ExecResult, ExecStream, Sandbox } from "../../sandbox/sandbox.js";
 import { runFailed } from "../catalogue.js";
-import { describe, report } from "../failure.js";
+import { report } from "../failure.js";
 import { integer, memory, pair, seconds } from "../options.js";
 import { copyIn, fetchOut } from "../transfer.js";
 
@@ -164,10 +165,9 @@ function terminalSize(): { columns: number; rows: number } {
 
 /** As a shell: 127 where there is no such program, 126 where it cannot be run. */
 function failureCode(error: unknown): number {
-  const { code, message } = describe(error);
-  if (code !== "guest_error" || !message.endsWith("(exec)")) return runFailed;
-  if (/\bENOENT\b/.test(message)) return 127;
-  return /\b(EACCES|ENOEXEC|EISDIR)\b/.test(message) ? 126 : runFailed;
+  if (!(error instanceof GuestError) || error.step !== "exec") return runFailed;
+  if (error.errno === "ENOENT") return 127;
+  return ["EACCES", "ENOEXEC", "EISDIR"].includes(error.errno) ? 126 : runFailed;
 }
 
 function exitCodeOf(result: ExecResult): number {

@@ -74,7 +74,8 @@ export class AgentDialogue implements Dialogue {
       link.forget(stream);
       throw error;
     }
-    if (dialogue.#final !== undefined) replyValue(`exec ${exec.argv[0] ?? ""}`, execReply, dialogue.#final);
+    if (dialogue.#final !== undefined)
+      replyValue(`exec ${exec.argv[0] ?? ""}`, execReply, dialogue.#final, fields);
     return dialogue;
   }
 

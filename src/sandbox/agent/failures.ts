@@ -1,18 +1,37 @@
 /** How failures of a request become errors of the one table. */
+import { getSystemErrorMap } from "node:util";
 import { type ErrorCode, ShinkenError } from "../../errors/index.js";
 
-/** The guest refused an operation; `errno` is its name, such as `ENOENT`. */
+/** What the errno names mean, in the words of every C library. */
+const meanings: ReadonlyMap<string, string> = new Map(getSystemErrorMap().values());
+/** Steps that are the operation itself: to name them says nothing. */
+const plainSteps: ReadonlySet<string> = new Set(["exec", "open", "stat", "list", "read", "write", "path"]);
+
+/**
+ * The guest refused an operation; `errno` is its name, such as `ENOENT`. The message says it in words, with the name at its
+ * end.
+ */
 export class GuestError extends ShinkenError {
   readonly errno: string;
   /** The step of the operation that failed. */
   readonly step: string;
 
-  constructor(what: string, errno: string, step: string) {
-    super("guest_error", `${what}: ${errno} (${step})`);
+  /** `subject` is what the step was about, such as the user's name. */
+  constructor(what: string, errno: string, step: string, subject?: string) {
+    super("guest_error", `${what}: ${inWords(errno, step, subject)}`);
     this.name = "GuestError";
     this.errno = errno;
     this.step = step;
   }
+}
+
+function inWords(errno: string, step: string, subject: string | undefined): string {
+  if (step === "user" && errno === "ENOENT" && subject !== undefined)
+    return `there is no user ${subject} (${errno})`;
+  const meaning = meanings.get(errno);
+  const reason = meaning === undefined ? errno : `${meaning} (${errno})`;
+  if (plainSteps.has(step)) return reason;
+  return subject === undefined ? `${step}: ${reason}` : `${step} ${subject}: ${reason}`;
 }
 
 /** An error for what the guest said in breach of the protocol. */

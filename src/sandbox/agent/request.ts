@@ -15,11 +15,17 @@ export interface RequestOptions extends ExchangeOptions {
   following?: ((stream: number) => Uint8Array[]) | undefined;
 }
 
-/** The reply's value, or the guest's refusal as a GuestError. `what` names the request to people. */
-export function replyValue<T>(what: string, schema: z.ZodType<T>, frame: Frame): T {
+/** The reply's value, or the guest's refusal as a GuestError. `what` names the request to people, `fields` are its own. */
+export function replyValue<T>(
+  what: string,
+  schema: z.ZodType<T>,
+  frame: Frame,
+  fields: Record<string, unknown> = {},
+): T {
   if ((frame.flags & Flag.error) === 0) return parseReply(schema, frame.payload);
   const { code, where } = parseReply(errorReply, frame.payload);
-  throw new GuestError(what, code, where);
+  const subject = Object.hasOwn(fields, where) ? fields[where] : undefined;
+  throw new GuestError(what, code, where, typeof subject === "string" ? subject : undefined);
 }
 
 /** A counter that throws when the agent sends more than it may. */
@@ -72,5 +78,5 @@ export async function request<T>(
     link.forget(stream);
   }
   if (reply === undefined) throw protocolError("an exchange without its reply");
-  return replyValue(what, schema, reply);
+  return replyValue(what, schema, reply, fields);
 }

@@ -110,7 +110,7 @@ export class AgentStream implements ExecStream {
       this.#link.forget(stream);
     }
     if (this.#reply === undefined) throw protocolError("an exchange without its reply");
-    const reply = replyValue(`exec ${request.argv[0] ?? ""}`, execReply, this.#reply);
+    const reply = replyValue(`exec ${request.argv[0] ?? ""}`, execReply, this.#reply, fields);
     return execResult(reply, { stdout: none, stderr: none });
   }
 

@@ -46,9 +46,7 @@ export async function runProgram(
       ...(disks === undefined ? {} : { disks }),
     })
     .catch((cause: unknown) => {
-      throw new ShinkenError("bad_request", cause instanceof Error ? cause.message : String(cause), {
-        cause,
-      });
+      throw new ShinkenError("bad_request", inWords(cause, options), { cause });
     });
   const stop = (): void => {
     machine.cancel();
@@ -69,6 +67,16 @@ export async function runProgram(
     signal?.removeEventListener("abort", stop);
     await machine.close();
   }
+}
+
+/** What the monitor found, with the file that it found it in instead of its own name for the fault. */
+function inWords(cause: unknown, { program, initrd }: ProgramOptions): string {
+  if (!(cause instanceof Error)) return String(cause);
+  const code = "code" in cause ? String(cause.code) : "";
+  const { message } = cause;
+  if (code === "" || !message.startsWith(`${code}: `)) return message;
+  const file = { bad_program: program, bad_initrd: initrd }[code];
+  return `${file === undefined ? "" : `${file}: `}${message.slice(code.length + 2)}`;
 }
 
 async function readable(path: string, field: string): Promise<void> {
