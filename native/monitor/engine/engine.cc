@@ -171,7 +171,11 @@ class ThreadedEngine final : public Engine, public std::enable_shared_from_this<
     const auto roused = [&self] { return self.roused; };
     if (waiting_.empty()) {
       self.awake.wait(lock, roused);
-    } else if (!self.awake.wait_until(lock, waiting_.begin()->first, roused)) {
+      return;
+    }
+    // A copy: `wait_until` looks at it again, when the entry may be gone.
+    const Clock::time_point until = waiting_.begin()->first;
+    if (!self.awake.wait_until(lock, until, roused)) {
       idle_.erase(std::find(idle_.begin(), idle_.end(), &self));
     }
   }
