@@ -47,7 +47,7 @@ export function report(error: unknown, json: boolean): number {
 }
 
 /** What an error says of itself. */
-export function describe(error: unknown): Described {
+function describe(error: unknown): Described {
   if (error instanceof Error && "code" in error && "toJSON" in error && typeof error.toJSON === "function") {
     return (error as Error & { toJSON(): Described }).toJSON();
   }
