@@ -12,6 +12,7 @@ export interface Backend {
   openMachines(): number;
   guestMemory(): GuestMemory;
   engine(): EngineLoad | undefined;
+  killedForks(): Readonly<Record<string, number>>;
   /** Frees goldens, machines and worker threads. */
   close(): Promise<void>;
 }
@@ -41,6 +42,7 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
     openMachines: () => provider.openMachines(),
     guestMemory,
     engine: engineLoad,
+    killedForks: () => provider.killedForks(),
     async close() {
       factory.close();
       await provider.close();

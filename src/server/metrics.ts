@@ -17,6 +17,8 @@ export interface MetricsSource {
   engine?: EngineSource | undefined;
   /** Forks that were refused for want of memory. */
   refusedForks?: (() => number) | undefined;
+  /** Forks killed before anybody used them, by the reason, or undefined where the server has no machines. */
+  killedForks?: (() => Readonly<Record<string, number>>) | undefined;
 }
 
 export class Metrics {
@@ -78,7 +80,8 @@ export class Metrics {
     this.gauge("shinken_outstanding_requests", "Requests not answered yet.", () =>
       source.outstandingRequests(),
     );
-    const { machines, guestMemory } = source;
+    const { machines, guestMemory, killedForks } = source;
+    if (killedForks !== undefined) this.killedForks(killedForks);
     if (machines !== undefined) this.gauge("shinken_machines", "Machines that are open.", machines);
     if (guestMemory !== undefined) {
       this.gauge(
@@ -115,6 +118,19 @@ export class Metrics {
     this.gauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
     this.gauge("nodejs_heap_used_bytes", "JavaScript heap in use.", () => process.memoryUsage().heapUsed);
     for (const status of ["graded", "ungraded"]) this.verdicts.inc({ status }, 0);
+  }
+
+  private killedForks(read: () => Readonly<Record<string, number>>): void {
+    new Counter({
+      name: "shinken_killed_forks_total",
+      help: "Forks killed since their acknowledgement was lost, repeated, or never came to be.",
+      labelNames: ["reason"],
+      registers: this.registers,
+      collect() {
+        this.reset();
+        for (const [reason, count] of Object.entries(read())) this.inc({ reason }, count);
+      },
+    });
   }
 
   verdict(status: string): void {

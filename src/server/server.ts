@@ -34,6 +34,7 @@ export interface ServerOptions {
   engine?: MetricsSource["engine"];
   /** Forks refused for want of memory, for the metrics. */
   refusedForks?: MetricsSource["refusedForks"];
+  killedForks?: MetricsSource["killedForks"];
   /** Tokens of sessions; by default 144 bits from the host's generator. Tests make them predictable. */
   newToken?: (() => string) | undefined;
 }
@@ -128,6 +129,7 @@ function makeContext(options: ServerOptions, limits: ServerLimits): ServerContex
     guestMemory: options.guestMemory,
     engine: options.engine,
     refusedForks: options.refusedForks,
+    killedForks: options.killedForks,
   });
   return {
     factory: options.factory,

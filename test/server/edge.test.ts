@@ -174,6 +174,7 @@ describe("what a server shows of itself", () => {
   it("counts sessions, forks, steps, verdicts, failures and memory", async () => {
     const server = await start({
       machines: () => 3,
+      killedForks: () => ({ lost: 2, repeated: 0 }),
       guestMemory: () => ({ liveBytes: 8192, heldBytes: 1_048_576, fileBytes: 4096 }),
     });
     const peer = await Peer.connect(server);
@@ -195,6 +196,8 @@ describe("what a server shows of itself", () => {
       "shinken_sessions 2",
       "shinken_connections 1",
       "shinken_machines 3",
+      'shinken_killed_forks_total{reason="lost"} 2',
+      'shinken_killed_forks_total{reason="repeated"} 0',
       "shinken_guest_memory_live_bytes 8192",
       "shinken_guest_memory_held_bytes 1048576",
       "shinken_guest_memory_file_bytes 4096",

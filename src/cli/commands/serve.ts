@@ -86,6 +86,7 @@ async function serve(options: ServeOptions): Promise<void> {
     guestMemory: () => backend.guestMemory(),
     engine: () => backend.engine(),
     refusedForks: () => backend.provider.refusedForks(),
+    killedForks: () => backend.killedForks(),
   });
 
   const ended = new Promise<void>((resolve) => {

@@ -7,4 +7,4 @@ export { decodeFrame, encodeFrame, type Frame, FrameSplitter } from "./frame.js"
 export type { ExchangeOptions } from "./link.js";
 export { AgentStream } from "./stream.js";
 export type { AgentPort, AgentTransport, ExchangeLimits, ExchangeRequest } from "./transport.js";
-export type { ForkAcknowledgement, ForkPacket } from "./uniqueness.js";
+export { type ForkAcknowledgement, type ForkPacket, RepeatedError } from "./uniqueness.js";

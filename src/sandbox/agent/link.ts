@@ -25,6 +25,9 @@ export interface ExchangeOptions extends ExchangeLimits {
   looks?: number | undefined;
 }
 
+/** Answered streams that are remembered, so that a second answer is noticed. */
+const rememberedAnswers = 64;
+
 /** Exchanges that become one: half of the agent's streams, and half of what the monitor keeps of one run's output. */
 const gathered = { requests: 32, bytes: 32 << 20 };
 
@@ -49,6 +52,8 @@ export class AgentLink {
   readonly #streams = new Map<number, StreamHandler>();
   /** Streams whose requests were given up and that the agent may still work on. */
   readonly #abandoned = new Set<number>();
+  /** The latest streams that had their FINAL reply, in that order. */
+  readonly #answered = new Set<number>();
   readonly #waiting: Waiting[] = [];
   #serving = false;
   #next: number;
@@ -74,6 +79,7 @@ export class AgentLink {
     const stream = this.#next;
     this.#next = this.#next === 0xffff_ffff ? 1 : this.#next + 1;
     this.#streams.set(stream, handler);
+    this.#answered.delete(stream);
     return stream;
   }
 
@@ -205,7 +211,11 @@ export class AgentLink {
       return;
     }
     const handler = this.#streams.get(frame.stream);
-    if (handler === undefined) return;
+    if (handler === undefined) {
+      if (frame.kind === Kind.reply && this.#answered.has(frame.stream))
+        throw protocolError(`a second reply on stream ${frame.stream}`);
+      return;
+    }
     if (frame.kind === Kind.data) {
       handler.onData?.(frame.op, frame.payload);
     } else if (frame.kind === Kind.control) {
@@ -214,8 +224,15 @@ export class AgentLink {
     } else {
       if ((frame.flags & Flag.final) === 0) throw protocolError("a reply that is not final");
       this.#streams.delete(frame.stream);
+      this.#remember(frame.stream);
       handler.onReply(frame);
     }
+  }
+
+  #remember(stream: number): void {
+    this.#answered.add(stream);
+    const [oldest] = this.#answered;
+    if (this.#answered.size > rememberedAnswers && oldest !== undefined) this.#answered.delete(oldest);
   }
 
   #event(frame: Frame): void {

@@ -41,6 +41,14 @@ function hexBytes(text: string, count: number, path: string): Uint8Array {
   return Uint8Array.from(Buffer.from(hex, "hex"));
 }
 
+/** An acknowledgement that belongs to another fork. */
+export class RepeatedError extends ShinkenError {
+  constructor(message: string) {
+    super("fork_failed", message);
+    this.name = "RepeatedError";
+  }
+}
+
 /** Makes the machine unique. Rejects with `fork_failed`, which names the guest's step, or why no acknowledgement came. */
 export async function makeUnique(
   link: AgentLink,
@@ -61,7 +69,7 @@ export async function makeUnique(
   try {
     const reply = await request(link, Op.uniqueness, "uniqueness", fields, uniquenessReply, limits);
     if (Buffer.compare(reply.generation, generation) !== 0) {
-      throw new ShinkenError("fork_failed", "The fork acknowledged another generation.");
+      throw new RepeatedError("The fork acknowledged another generation.");
     }
     const { network, notified, hooks } = reply;
     return { sample: reply.sample.slice(), network, notified, hooks };

@@ -1,7 +1,15 @@
 /** What the machines that descend from one golden have in common, and what one machine knows of its descent. */
 import type { Admission } from "./admission.js";
+import type { Gate } from "./gate.js";
 import type { Siblings } from "./siblings.js";
 import type { DefaultLimits } from "./transport.js";
+
+/**
+ * Why a fork was killed before anybody could use it: no acknowledgement came; one came that another fork has shown, or that came
+ * twice, or that is none of this fork's; the guest said that a step failed; the machine ended; anything else.
+ */
+export const forkFailures = ["lost", "repeated", "refused", "died", "other"] as const;
+export type ForkFailure = (typeof forkFailures)[number];
 
 /** Kept by the provider; every open machine is in it, so that closing the provider closes all. */
 export interface Household {
@@ -9,7 +17,11 @@ export interface Household {
   readonly limits: DefaultLimits;
   /** Host milliseconds that a fork has for its acknowledgement. */
   readonly readyMs: number;
+  /** Forks that are on their way from their host's clock to their acknowledgement. */
+  readonly arrivals: Gate;
   readonly closed: boolean;
+  /** Forks that were killed, by the reason; not those that a closing provider took along. */
+  readonly killed: Record<ForkFailure, number>;
   add(machine: { close(): Promise<void> }): void;
   remove(machine: { close(): Promise<void> }): void;
 }

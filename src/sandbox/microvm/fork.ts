@@ -1,11 +1,11 @@
 /** The three kinds of fork: replicas of a golden, branches and grade forks of a machine. */
 import { randomBytes } from "node:crypto";
 import { ShinkenError } from "../../errors/index.js";
-import type { ForkPacket } from "../agent/index.js";
+import { type ForkPacket, GuestError, RepeatedError } from "../agent/index.js";
 import type { MachineBudget } from "../budget.js";
 import type { NativeGolden, NativeMachine } from "./addon.js";
 import { FORK_BYTES } from "./admission.js";
-import type { Descent, Family } from "./family.js";
+import type { Descent, Family, ForkFailure } from "./family.js";
 import { drawIdentity, type ForkIdentity, macBytes } from "./identity.js";
 import { MicrovmSandbox } from "./sandbox.js";
 import { nativeError } from "./transport.js";
@@ -51,8 +51,10 @@ async function makeReplica(source: ForkSource, seed: Uint8Array | null): Promise
   const identity = identityFor(source.family, seed, "replica");
   const native = hostFork(source.native, identity);
   // A seeded run continues at the golden's time; an unseeded machine wakes up in the present.
-  const clock = seed === null ? wallClock() : undefined;
-  const packet = { ...packetOf(identity), ...(clock === undefined ? {} : { clock }) };
+  const packet = (): ForkPacket => ({
+    ...packetOf(identity),
+    ...(seed === null ? { clock: wallClock() } : {}),
+  });
   const descent: Descent = { kind: "replica", seed: identity.childSeed };
   return ready(
     native,
@@ -85,7 +87,7 @@ async function makeBranch(parent: MicrovmSandbox, seed: Uint8Array | null): Prom
   const identity = identityFor(parent.family, root, path);
   const { generationId } = identity;
   const native = await parent.native.fork({ kind: "branch", generationId, mac: macBytes(identity.mac) });
-  const packet = packetOf(identity);
+  const packet = (): ForkPacket => packetOf(identity);
   const descent: Descent = { kind: "branch", seed: identity.childSeed };
   return ready(
     native,
@@ -126,7 +128,8 @@ async function makeGradeFork(parent: MicrovmSandbox, budget?: MachineBudget): Pr
 
 interface Uniqueness {
   identity: ForkIdentity;
-  packet: ForkPacket;
+  /** Called when the machine is about to run: the time in it is then. */
+  packet: () => ForkPacket;
   path: string;
   seed: Uint8Array | null;
 }
@@ -144,18 +147,22 @@ async function ready(
   const sandbox = new MicrovmSandbox({ id, native, family, descent, firstStream, address });
   try {
     await refuseIfClosed(sandbox);
-    const { sample, network } = await sandbox.agent.uniqueness(packet, {
-      maxGuestMs: UNIQUE_GUEST_MS,
-      wallMs: family.household.readyMs,
-    });
+    // Of a thousand forks asked for at once each gets the time of its own turn, not of the asking.
+    const { sample, network } = await family.household.arrivals.pass(() =>
+      sandbox.agent.uniqueness(packet(), {
+        maxGuestMs: UNIQUE_GUEST_MS,
+        wallMs: family.household.readyMs,
+      }),
+    );
     if (!family.siblings.admit(sample, seed, path)) {
-      throw new ShinkenError("fork_failed", "the fork shows the same random numbers as a sibling");
+      throw new RepeatedError("the fork shows the same random numbers as a sibling");
     }
     if (network === "absent") sandbox.address = null;
     sandbox.readyMs = performance.now() - start;
     return sandbox;
   } catch (cause) {
     await sandbox.close();
+    if (!family.household.closed) family.household.killed[reasonOf(cause)] += 1;
     if (cause instanceof ShinkenError && (cause.code === "fork_failed" || cause.code === "machine_closed"))
       throw cause;
     const message = cause instanceof Error ? cause.message : String(cause);
@@ -163,6 +170,14 @@ async function ready(
       cause,
     });
   }
+}
+
+function reasonOf(cause: unknown): ForkFailure {
+  if (!(cause instanceof ShinkenError)) return "other";
+  if (cause.cause instanceof GuestError) return "refused";
+  if (cause instanceof RepeatedError || cause.code === "agent_protocol") return "repeated";
+  if (cause.code === "machine_timeout") return "lost";
+  return cause.code === "machine_died" ? "died" : "other";
 }
 
 async function refuseIfClosed(sandbox: MicrovmSandbox): Promise<void> {

@@ -1,5 +1,6 @@
 /** The `microvm` provider: machines on the software hart, from images in the cache folder. */
 import { createHash, randomBytes } from "node:crypto";
+import { availableParallelism } from "node:os";
 import { ShinkenError } from "../../errors/index.js";
 // Not by the room's index: that loads what builds images, which no fork needs.
 import { cacheLayout } from "../../images/cache/folder.js";
@@ -10,8 +11,9 @@ import type { Golden, GoldenKey, Network, Sandbox, SandboxProvider } from "../sa
 import { type NativeMachine, loadAddon } from "./addon.js";
 import { Admission, BOOT_BYTES } from "./admission.js";
 import { bootImage, disksOf, settle } from "./boot.js";
-import type { Family, Household } from "./family.js";
+import type { Family, ForkFailure, Household } from "./family.js";
 import { hostFork, replicaOf } from "./fork.js";
+import { Gate } from "./gate.js";
 import { type GoldenNote, MicrovmGolden, SharedGolden } from "./golden.js";
 import { type GoldenIdentity, goldenDigest, GoldenStore } from "./golden-store.js";
 import { MicrovmNetwork } from "./network.js";
@@ -42,6 +44,8 @@ export interface MicrovmOptions {
 const DEFAULT_MEMORY_MIB = 512;
 const DEFAULT_LIMITS: DefaultLimits = { maxGuestMs: 3_600_000, wallMs: 600_000 };
 const DEFAULT_READY_MS = 60_000;
+/** Forks that become unique at once, for each thread of the engine, which has one a processor: two keep it busy. */
+const ARRIVALS_PER_THREAD = 2;
 
 export class MicrovmProvider implements SandboxProvider {
   readonly name = "microvm";
@@ -72,9 +76,11 @@ export class MicrovmProvider implements SandboxProvider {
       admission,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       readyMs: options.readyMs ?? DEFAULT_READY_MS,
+      arrivals: new Gate(ARRIVALS_PER_THREAD * availableParallelism()),
       get closed() {
         return isClosed();
       },
+      killed: { lost: 0, repeated: 0, refused: 0, died: 0, other: 0 },
       add: (machine) => machines.add(machine),
       remove: (machine) => machines.delete(machine),
     };
@@ -137,6 +143,11 @@ export class MicrovmProvider implements SandboxProvider {
   /** Machines that were not made, since the host had no memory for them. */
   refusedForks(): number {
     return this.#admission.refused;
+  }
+
+  /** Forks that were killed since they did not become unique, by the reason. */
+  killedForks(): Readonly<Record<ForkFailure, number>> {
+    return { ...this.#household.killed };
   }
 
   /** The host's share of a fork alone, for the benchmark: a machine that has not run. */
