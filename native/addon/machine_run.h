@@ -14,8 +14,6 @@ namespace shinken::addon {
 
 /// Bytes of output of one run that may wait for JavaScript; the run waits beyond it.
 inline constexpr size_t kMaxUndelivered = 4 * 1024 * 1024;
-/// What a frame costs in the queue beside its payload.
-inline constexpr size_t kFrameOverhead = 128;
 
 /// Between the engine thread that runs the machine and the JavaScript thread.
 struct RunChannel {

@@ -1,9 +1,12 @@
 #!/bin/sh
 # Usage: run_all.sh SECONDS OUT CORPUS TARGET... Fuzzes each target from its committed seeds; new inputs stay in OUT.
+# With RUNS in the environment each target gets so many inputs instead, whatever the time.
 seconds=$1
 out=$2
 corpus=$3
 shift 3
+bound=-max_total_time=$seconds
+[ -n "$RUNS" ] && bound=-runs=$RUNS
 status=0
 for target in "$@"; do
   name=$(basename "$target")
@@ -11,7 +14,7 @@ for target in "$@"; do
   seeds=
   [ -d "$corpus/$name" ] && seeds="$corpus/$name"
   log="$out/$name.log"
-  if "$target" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
+  if "$target" "$bound" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
       -artifact_prefix="$out/$name-" "$out/found/$name" $seeds >"$log" 2>&1; then
     echo "  ok   $name ($(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs)"
   else

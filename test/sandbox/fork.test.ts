@@ -156,6 +156,16 @@ describe.skipIf(unavailable !== null)("forks of a real machine", () => {
       expect(await fork.digest()).toBe(await machine.digest());
       await closeAll([machine, fork]);
     });
+    it("go on as the machine does, to the bit", async () => {
+      const machine = await golden.fork();
+      await run(machine, "(while :; do date +%N > /tmp/tick; sleep 0.01; done) > /dev/null 2>&1 &");
+      const before = await machine.digest();
+      const fork = await machine.fork("grade");
+      for (const one of [machine, fork]) await microvm(one).native.run({ maxGuestMs: 200 });
+      expect(await machine.digest()).not.toBe(before);
+      expect(await fork.digest()).toBe(await machine.digest());
+      await closeAll([machine, fork]);
+    });
     it("leave it untouched, whatever a check does", async () => {
       const machine = await golden.fork();
       const before = await machine.digest();

@@ -24,6 +24,8 @@ class Bus {
   virtual SbiResult sbi_call(u64 extension, u64 function, const u64 args[6]) = 0;
   /// stimecmp (Sstc) was written; the machine recomputes the next deadline.
   virtual void on_timer_changed() = 0;
+  /// The hart dropped its translations, which costs the host far more than an instruction.
+  virtual void on_translations_dropped() {}
 };
 
 }  // namespace shinken

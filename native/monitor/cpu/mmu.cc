@@ -31,6 +31,7 @@ void Core::flush_tlb() {
   }
   break_block();
   tlb_->clear();
+  bus_->on_translations_dropped();
 }
 
 bool Core::permitted(u64 pte, Access access) const {
@@ -65,6 +66,7 @@ void Core::switch_root(u64 satp) {
   }
   break_block();
   tlb_->drop_lower_half();
+  bus_->on_translations_dropped();
   note_root(to);
 }
 

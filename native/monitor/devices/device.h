@@ -24,6 +24,8 @@ class DeviceHost {
   virtual u64 now() const = 0;
   /// Forgets the device's scheduled events.
   virtual void unschedule(DeviceId device) = 0;
+  /// The guest made the device move, or look at, so many bytes: time of the host that no instruction shows.
+  virtual void charge(u64 bytes) { (void)bytes; }
 };
 
 class Device {

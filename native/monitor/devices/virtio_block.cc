@@ -43,6 +43,7 @@ void VirtioBlock::on_event(u32) {
     const Pop pop = queue.pop(transport_->memory(), &chain);
     if (pop == Pop::kBroken) return transport_->fail();
     if (pop == Pop::kNone) break;
+    transport_->charge(chain);
     moved += chain.readable_bytes + chain.writable_bytes;
     if (!queue.push(transport_->memory(), chain.head, serve(chain))) return transport_->fail();
     any = true;

@@ -61,6 +61,7 @@ void VirtioConsole::deliver(unsigned port) {
     const Pop pop = queue.pop(transport_->memory(), &chain);
     if (pop == Pop::kBroken) return transport_->fail();
     if (pop == Pop::kNone) break;
+    transport_->charge(chain);
     const u64 length = std::min<u64>(state.input.size(), chain.writable_bytes);
     u64 done = 0;
     while (done < length) {
@@ -86,6 +87,7 @@ void VirtioConsole::take_output(unsigned port) {
     const Pop pop = queue.pop(transport_->memory(), &chain);
     if (pop == Pop::kBroken) return transport_->fail();
     if (pop == Pop::kNone) break;
+    transport_->charge(chain);
     if (chain.readable_bytes > kMaxWriteBytes) return transport_->fail();
     bytes.resize(chain.readable_bytes);
     read_chain(transport_->memory(), chain, 0, bytes);
@@ -104,6 +106,7 @@ void VirtioConsole::take_control() {
     const Pop pop = queue.pop(transport_->memory(), &chain);
     if (pop == Pop::kBroken) return transport_->fail();
     if (pop == Pop::kNone) break;
+    transport_->charge(chain);
     u8 message[kControlBytes] = {};
     const bool whole = read_chain(transport_->memory(), chain, 0, message) == kControlBytes;
     if (!queue.push(transport_->memory(), chain.head, 0)) return transport_->fail();
@@ -147,6 +150,7 @@ void VirtioConsole::deliver_control() {
     const Pop pop = queue.pop(transport_->memory(), &chain);
     if (pop == Pop::kBroken) return transport_->fail();
     if (pop == Pop::kNone) break;
+    transport_->charge(chain);
     const u64 length = write_chain(transport_->memory(), chain, 0, control_.front());
     control_.pop_front();
     if (!queue.push(transport_->memory(), chain.head, static_cast<u32>(length))) return transport_->fail();

@@ -15,7 +15,7 @@ class VirtioConsole final : public VirtioDevice {
   static constexpr unsigned kPorts = 3;
   static constexpr const char* kPortNames[kPorts] = {"", "org.shinken.agent", "org.shinken.grader"};
   /// Bytes that one write of the guest may carry (its driver cuts at 32 KiB).
-  static constexpr u64 kMaxWriteBytes = 1024 * 1024;
+  static constexpr u64 kMaxWriteBytes = 128 * 1024;
   /// Control messages that may wait for the guest to offer buffers.
   static constexpr std::size_t kMaxControl = 64;
 

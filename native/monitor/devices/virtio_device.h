@@ -19,6 +19,8 @@ class VirtioTransport {
   virtual void schedule(u64 ticks, u32 payload) = 0;
   /// Guest time in ticks.
   virtual u64 now() const = 0;
+  /// As `DeviceHost::charge`; for what was popped.
+  virtual void charge(const Chain& chain) = 0;
   /// The host changed the configuration space: a new generation of it, and an interrupt if that is wanted and
   /// the driver is at work.
   virtual void config_changed(bool interrupt) = 0;

@@ -26,6 +26,9 @@ class VirtioMmio final : public Device, private VirtioTransport {
   void fail() override;
   void schedule(u64 ticks, u32 payload) override { host_->schedule(id_, ticks, payload); }
   u64 now() const override { return host_->now(); }
+  void charge(const Chain& chain) override {
+    host_->charge(chain.readable_bytes + chain.writable_bytes + chain.links * kLinkWork);
+  }
   void config_changed(bool interrupt) override;
 
   u32 read_register(u64 offset) const;

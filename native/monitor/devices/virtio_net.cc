@@ -59,6 +59,7 @@ void VirtioNet::transmit() {
       return transport_->fail();
     }
     if (pop == Pop::kNone) break;
+    transport_->charge(chain);
     take(chain);
     if (!queue.push(transport_->memory(), chain.head, 0)) return transport_->fail();
     any = true;
@@ -113,6 +114,7 @@ void VirtioNet::deliver() {
       return transport_->fail();
     }
     if (pop == Pop::kNone) break;
+    transport_->charge(chain);
     u8 header[kHeaderBytes] = {};
     header[kHeaderBytes - 2] = 1;  // num_buffers
     write_chain(transport_->memory(), chain, 0, header);

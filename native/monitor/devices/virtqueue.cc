@@ -64,6 +64,7 @@ Pop Virtqueue::pop(GuestMemory& memory, Chain* chain) {
   // A chain has at most `size` links: one more means a loop.
   for (u16 links = 0;; ++links) {
     if (links == size || at >= size) return fail();
+    ++chain->links;
     u8 raw[kDescriptorBytes];
     if (!read_guest(memory, descriptors + kDescriptorBytes * at, raw, sizeof raw)) return fail();
     const Buffer buffer{load_le<u64>(raw), load_le<u32>(raw + 8)};

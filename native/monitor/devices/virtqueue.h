@@ -13,6 +13,9 @@ inline constexpr u16 kMaxQueueSize = 256;
 /// Bytes that one chain may describe; a chain that says more breaks its queue.
 inline constexpr u64 kMaxChainBytes = 16 * 1024 * 1024;
 
+/// What it costs to look at a descriptor, in bytes that could be copied in the same time.
+inline constexpr u64 kLinkWork = 256;
+
 /// One buffer of a chain, known to lie in RAM.
 struct Buffer {
   u64 address;
@@ -24,6 +27,7 @@ struct Chain {
   u16 head = 0;
   std::vector<Buffer> readable, writable;
   u64 readable_bytes = 0, writable_bytes = 0;
+  u32 links = 0;  // descriptors, empty ones too
 };
 
 enum class Pop : u8 { kNone, kChain, kBroken };

@@ -12,6 +12,13 @@ DeviceId virtio_id(std::size_t index) {
   return static_cast<DeviceId>(static_cast<std::size_t>(DeviceId::kVirtio0) + index);
 }
 
+/// An access to a device, or a call of the firmware, in bytes that could be copied in the same time.
+constexpr u64 kAccessWork = 512;
+/// The same for dropping all translations: the tables that are cleared, and the walks that fill them again.
+constexpr u64 kDropWork = 32 * 1024;
+/// Work after which the hart is made to look whether its slice is over.
+constexpr u64 kNoticedWork = 1024 * 1024;
+
 bool within(u64 pa, u64 base, u64 window) {
   return pa >= base && pa - base < window;
 }
@@ -58,19 +65,33 @@ Device* Board::find(u64 pa, u64* offset) {
   return at(layout::kGenerationId, GenerationId::kWindow, generation_);
 }
 
+void Board::charge(u64 bytes) {
+  work_ += bytes;
+  if (work_ - noticed_work_ < kNoticedWork) return;
+  noticed_work_ = work_;
+  hart_->request_exit();
+}
+
+void Board::on_translations_dropped() {
+  charge(kDropWork);
+}
+
 bool Board::mmio_read(u64 pa, unsigned size, u64* value) {
+  charge(kAccessWork);
   u64 offset;
   Device* device = find(pa, &offset);
   return device != nullptr && device->read(offset, size, value);
 }
 
 bool Board::mmio_write(u64 pa, unsigned size, u64 value) {
+  charge(kAccessWork);
   u64 offset;
   Device* device = find(pa, &offset);
   return device != nullptr && device->write(offset, size, value);
 }
 
 SbiResult Board::sbi_call(u64 extension, u64 function, const u64 args[6]) {
+  charge(kAccessWork);
   return shinken::sbi_call(*this, extension, function, args);
 }
 
@@ -99,6 +120,7 @@ void Board::schedule(DeviceId device, u64 ticks, u32 payload) {
 }
 
 void Board::console_write(std::span<const u8> bytes) {
+  charge(bytes.size());
   console_bytes_.insert(console_bytes_.end(), bytes.begin(), bytes.end());
   if (console_bytes_.size() >= kConsoleBuffer) flush_console();
 }

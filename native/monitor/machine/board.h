@@ -37,6 +37,8 @@ struct ResetRequest {
 class Board final : public Bus, private DeviceHost, private SbiHost {
  public:
   static constexpr std::size_t kConsoleBuffer = 4096;
+  /// Bytes that a host copies in about the time in which it executes an instruction of the guest.
+  static constexpr u64 kWorkPerInstruction = 16;
 
   Board(GuestMemory* memory, BoardListener* listener, const std::vector<std::shared_ptr<DiskFile>>& disks);
   /// Must be called before anything runs; the hart must outlive the board's use.
@@ -47,6 +49,7 @@ class Board final : public Bus, private DeviceHost, private SbiHost {
   bool mmio_write(u64 pa, unsigned size, u64 value) override;
   SbiResult sbi_call(u64 extension, u64 function, const u64 args[6]) override;
   void on_timer_changed() override { hart_->request_exit(); }
+  void on_translations_dropped() override;
 
   /// Guest time in ticks.
   u64 now() const override { return hart_->state().instret + hart_->state().skipped; }
@@ -57,6 +60,9 @@ class Board final : public Bus, private DeviceHost, private SbiHost {
   bool event_due() const { return events_.next_deadline() <= now(); }
   /// Lets every due device event happen.
   void run_due_events();
+
+  /// What was done for the guest beside its instructions, in instructions. Host state: in no digest.
+  u64 work() const { return work_ / kWorkPerInstruction; }
 
   VirtioConsole& console() { return *console_; }
   const VirtioConsole& console() const { return *console_; }
@@ -81,6 +87,7 @@ class Board final : public Bus, private DeviceHost, private SbiHost {
   void pulse_irq(unsigned line) override { plic_.pulse(line); }
   void schedule(DeviceId device, u64 ticks, u32 payload) override;
   void unschedule(DeviceId device) override { events_.remove(device); }
+  void charge(u64 bytes) override;
   // SbiHost
   void console_write(std::span<const u8> bytes) override;
   int console_read() override { return uart_.take(); }
@@ -101,6 +108,7 @@ class Board final : public Bus, private DeviceHost, private SbiHost {
   EventQueue events_;
   std::array<FrameParser, VirtioConsole::kPorts> parsers_;
   std::vector<u8> console_bytes_;
+  u64 work_ = 0, noticed_work_ = 0;  // in bytes
   bool reset_asked_ = false;
   ResetRequest reset_{};
 };

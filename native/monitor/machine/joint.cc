@@ -52,7 +52,7 @@ void Joint::take_along(Member& member) {
   RunRequest request;
   request.collect_frames = false;
   request.on_frame = [&machine](Port port, const FrameHeader& header, std::span<const u8> payload) {
-    machine.kept_bytes += kFrameHeaderBytes + payload.size();
+    machine.kept_bytes += kFrameOverhead + payload.size();
     if (machine.kept_bytes > kMaxKeptBytes) return;
     machine.kept.push_back({port, header, {payload.begin(), payload.end()}});
   };

@@ -109,7 +109,7 @@ std::optional<StopReason> Machine::Impl::stop_reason(u64 instret, u64 ticks) {
 SliceResult Machine::Impl::slice(u64 instructions, u64 horizon) {
   if (!run || run->done) throw MonitorError(ErrorKind::kInvalidConfig, "slice without begin");
   if (out_of_memory) return stop(StopReason::kHostMemory);
-  const u64 slice_limit = saturating_add(hart->state().instret, instructions);
+  const u64 whole_slice = saturating_add(hart->state().instret, instructions), work = board->work();
   try {
     for (;;) {
       if (run->request.realtime) {
@@ -122,6 +122,8 @@ SliceResult Machine::Impl::slice(u64 instructions, u64 horizon) {
       if (time() >= horizon) return {SliceResult::State::kAtHorizon, 0};
       board->run_due_events();
       const u64 instret = hart->state().instret, ticks = time();
+      // What devices did for the guest shortens its turn, not its time.
+      const u64 slice_limit = whole_slice - std::min(whole_slice, board->work() - work);
       if (auto reason = stop_reason(instret, ticks)) return stop(*reason);
       if (instret >= slice_limit || (yielding.load() && yielding.exchange(false))) {
         publish();
@@ -224,7 +226,7 @@ void Machine::Impl::on_frame(unsigned port, const FrameHeader& header, std::span
   const RunRequest& request = run->request;
   if (request.on_frame) request.on_frame(from, header, payload);
   if (request.collect_frames && !run->output_limit) {
-    run->collected += kFrameHeaderBytes + payload.size();
+    run->collected += kFrameOverhead + payload.size();
     if (run->collected > request.max_collected_bytes) {
       run->output_limit = true;
       hart->request_exit();
