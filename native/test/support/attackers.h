@@ -77,7 +77,7 @@ inline std::vector<u8> disk_storm() {
   guest.put_descriptor(kQueue + 16, kBuffer, 4 << 20, 3, 2);
   guest.put_descriptor(kQueue + 32, ScriptGuest::data(0x4000), 1, 2, 0);
   const std::size_t again = guest.next();
-  guest.add32(ScriptGuest::data(kQueue + 0x100), 4u << 16).store32(kDisk + 0x50, 0).spin(400).jump(again);
+  guest.add32(ScriptGuest::data(kQueue + 0x100), 4u << 16).store32(kDisk + 0x50, 0).spin(1000).jump(again);
   return guest.binary();
 }
 
@@ -104,7 +104,8 @@ inline std::vector<Attacker> attackers() {
       {"executes all its memory", over_all_pages(as::jalr(0, 1, 0), {as::sw(8, 5, 0), as::jalr(1, 5, 0)})},
       {"writes garbage to every device", garbage(1)},
       {"writes other garbage to every device", garbage(1234)},
-      {"drops its translations", bytes_of({as::kSfenceVma, as::jal(0, -4)})},
+      {"drops its translations", bytes_of({as::lui(5, kSstatusMxr >> 12), as::csrrs(0, kCsrSstatus, 5),
+                                           as::csrrc(0, kCsrSstatus, 5), as::jal(0, -8)})},
       {"sets timers that are due at once", ScriptGuest().timer(0).wfi().jump(0).binary()},
   };
 }
