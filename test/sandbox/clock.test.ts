@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Golden, Sandbox } from "../../src/sandbox/sandbox.js";
-import { machinesUnavailable, microvm, providerForFile, TEST_IMAGE } from "../support/machine.js";
+import { machinesUnavailable, providerForFile, TEST_IMAGE } from "../support/machine.js";
 
 const unavailable = await machinesUnavailable();
 const provider = providerForFile();
