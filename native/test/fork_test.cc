@@ -15,7 +15,7 @@ namespace {
 constexpr ForkOptions kGrade{ForkKind::kGrade, {}};
 }
 
-TEST_CASE("a grade fork is bit-identical, and stays so when both do the same") {
+TEST_ON_BOTH_MEMORIES("a grade fork is bit-identical, and stays so when both do the same") {
   TempDir dir;
   auto machine = start_echo(dir, 4);
   machine->run(ask(1));
@@ -29,7 +29,7 @@ TEST_CASE("a grade fork is bit-identical, and stays so when both do the same") {
   CHECK(child->digest() == machine->digest());
 }
 
-TEST_CASE("what a fork does leaves golden, parent and siblings untouched") {
+TEST_ON_BOTH_MEMORIES("what a fork does leaves golden, parent and siblings untouched") {
   TempDir dir;
   auto machine = start_echo(dir, 4);
   auto golden = machine->freeze();
@@ -44,7 +44,7 @@ TEST_CASE("what a fork does leaves golden, parent and siblings untouched") {
   CHECK(b->digest() != machine->digest());
 }
 
-TEST_CASE("equal inputs give equal digests in every fork of a golden") {
+TEST_ON_BOTH_MEMORIES("equal inputs give equal digests in every fork of a golden") {
   TempDir dir;
   auto golden = start_echo(dir, 3)->freeze();
   std::vector<Digest> digests;
@@ -62,7 +62,7 @@ TEST_CASE("equal inputs give equal digests in every fork of a golden") {
   for (const Digest& digest : digests) CHECK(digest == digests[0]);
 }
 
-TEST_CASE("replicas differ from their golden by the generation ID and its interrupt") {
+TEST_ON_BOTH_MEMORIES("replicas differ from their golden by the generation ID and its interrupt") {
   TempDir dir;
   auto golden = start_echo(dir, 1)->freeze();
   auto a = Machine::fork(golden, {ForkKind::kReplica, {1}});
@@ -73,7 +73,8 @@ TEST_CASE("replicas differ from their golden by the generation ID and its interr
   CHECK(twin->digest() == b->digest());
 }
 
-TEST_CASE("a fork's network card has the address that it is given, and a grade fork its parent's") {
+TEST_ON_BOTH_MEMORIES(
+    "a fork's network card has the address that it is given, and a grade fork its parent's") {
   TempDir dir;
   auto golden = start_echo(dir, 1)->freeze();
   const MacAddress one{2, 0, 0, 0, 0, 7}, other{2, 0, 0, 0, 0, 8};
@@ -87,7 +88,7 @@ TEST_CASE("a fork's network card has the address that it is given, and a grade f
   CHECK_THROWS_AS(digest(ForkKind::kReplica, MacAddress{1, 0, 0, 0, 0, 7}), MonitorError);
 }
 
-TEST_CASE("forks live on without their golden, and a branch of a branch of a branch works") {
+TEST_ON_BOTH_MEMORIES("forks live on without their golden, and a branch of a branch of a branch works") {
   TempDir dir;
   auto machine = start_echo(dir, 4);
   for (u32 i = 1; i <= 4; ++i) {
@@ -97,7 +98,7 @@ TEST_CASE("forks live on without their golden, and a branch of a branch of a bra
   CHECK(machine->run({}).reason == StopReason::kIdle);
 }
 
-TEST_CASE("a fork owns only the pages that it wrote") {
+TEST_ON_BOTH_MEMORIES("a fork owns only the pages that it wrote") {
   TempDir dir;
   auto machine = start_echo(dir, 2);
   CHECK(machine->stats().private_bytes > 0);
@@ -110,7 +111,7 @@ TEST_CASE("a fork owns only the pages that it wrote") {
   CHECK(fork->stats().private_bytes <= 4 * kPageSize);
 }
 
-TEST_CASE("decoded code of a warmed fork does not change what later forks do") {
+TEST_ON_BOTH_MEMORIES("decoded code of a warmed fork does not change what later forks do") {
   TempDir dir;
   auto golden = start_echo(dir, 2)->freeze();
   auto cold = Machine::fork(golden, kGrade);
@@ -123,7 +124,7 @@ TEST_CASE("decoded code of a warmed fork does not change what later forks do") {
   CHECK(warm->digest() == cold->digest());
 }
 
-TEST_CASE("input that waits for the guest is part of the frozen state") {
+TEST_ON_BOTH_MEMORIES("input that waits for the guest is part of the frozen state") {
   TempDir dir;
   auto machine = start_echo(dir, 1), twin = start_echo(dir, 1);
   CHECK(machine->digest() == twin->digest());
@@ -137,7 +138,7 @@ TEST_CASE("input that waits for the guest is part of the frozen state") {
   CHECK(fork->digest() == machine->digest());
 }
 
-TEST_CASE("a machine with a writable disk is never frozen") {
+TEST_ON_BOTH_MEMORIES("a machine with a writable disk is never frozen") {
   TempDir dir;
   MachineConfig config;
   config.program = dir.write("guest.bin", ScriptGuest().shut_down().binary());
@@ -146,7 +147,7 @@ TEST_CASE("a machine with a writable disk is never frozen") {
   CHECK_THROWS_AS(Machine::create(config)->freeze(), MonitorError);
 }
 
-TEST_CASE(
+TEST_ON_BOTH_MEMORIES(
     "a random tree of goldens, forks and branches leaves no page behind, in whatever order it is closed") {
   using MachineRef = std::shared_ptr<Machine>;
   using GoldenRef = std::shared_ptr<Golden>;
@@ -199,7 +200,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a fork that is closed gives back exactly the pages that it wrote") {
+TEST_ON_BOTH_MEMORIES("a fork that is closed gives back exactly the pages that it wrote") {
   TempDir dir;
   auto golden = start_echo(dir, 2)->freeze();
   const u64 shared = memory_stats().live_pages;

@@ -9,7 +9,7 @@
 using namespace shinken;
 using namespace shinken::test;
 
-TEST_CASE("a guest that opens its port and waits is idle, and parked") {
+TEST_ON_BOTH_MEMORIES("a guest that opens its port and waits is idle, and parked") {
   TempDir dir;
   auto machine = start(dir, ScriptGuest().open_agent_port().echo(kEchoPayload, 1).shut_down());
   CHECK(!machine->port_open(Port::kAgent));
@@ -20,7 +20,7 @@ TEST_CASE("a guest that opens its port and waits is idle, and parked") {
   CHECK(!machine->port_open(Port::kGrader));
 }
 
-TEST_CASE("a reply ends the run at the next WFI") {
+TEST_ON_BOTH_MEMORIES("a reply ends the run at the next WFI") {
   TempDir dir;
   auto machine = start_echo(dir, 2);
   const RunResult result = machine->run(ask(7, 42));
@@ -32,7 +32,7 @@ TEST_CASE("a reply ends the run at the next WFI") {
   CHECK(machine->run(ask(8)).reason == StopReason::kReply);
 }
 
-TEST_CASE("frames are handed out while the machine runs, and collected only if wished") {
+TEST_ON_BOTH_MEMORIES("frames are handed out while the machine runs, and collected only if wished") {
   TempDir dir;
   auto machine = start_echo(dir, 1);
   std::vector<u32> seen;
@@ -48,7 +48,7 @@ TEST_CASE("frames are handed out while the machine runs, and collected only if w
   CHECK(seen == std::vector<u32>{3});
 }
 
-TEST_CASE("a guest that answers and does not rest is stopped after the park budget") {
+TEST_ON_BOTH_MEMORIES("a guest that answers and does not rest is stopped after the park budget") {
   TempDir dir;
   ScriptGuest guest;
   guest.open_agent_port().put(0x6000, frame(0, 4, kFrameFinal, {}));
@@ -64,7 +64,7 @@ TEST_CASE("a guest that answers and does not rest is stopped after the park budg
   CHECK(machine->run({}).reason == StopReason::kShutdown);
 }
 
-TEST_CASE("limits are exact, and a run goes on where the last one stopped") {
+TEST_ON_BOTH_MEMORIES("limits are exact, and a run goes on where the last one stopped") {
   TempDir dir;
   auto machine = start(dir, ScriptGuest().spin(100'000).timer(1'000'000).wfi().spin(100'000).shut_down());
   RunRequest request;
@@ -81,7 +81,7 @@ TEST_CASE("limits are exact, and a run goes on where the last one stopped") {
   CHECK(machine->run({}).reason == StopReason::kShutdown);
 }
 
-TEST_CASE("where a run is cut never changes what the guest does") {
+TEST_ON_BOTH_MEMORIES("where a run is cut never changes what the guest does") {
   TempDir dir;
   const auto guest = [] {
     return ScriptGuest().spin(5000).timer(50'000).wfi().spin(5000).timer(90'000).wfi().spin(99).shut_down();
@@ -99,7 +99,7 @@ TEST_CASE("where a run is cut never changes what the guest does") {
   CHECK(cut->digest() == whole->digest());
 }
 
-TEST_CASE("bytes that are no frame stop an awaiting run and leave the port dead") {
+TEST_ON_BOTH_MEMORIES("bytes that are no frame stop an awaiting run and leave the port dead") {
   TempDir dir;
   ScriptGuest guest;
   guest.open_agent_port()
@@ -116,7 +116,7 @@ TEST_CASE("bytes that are no frame stop an awaiting run and leave the port dead"
   CHECK(machine->run(request).reason == StopReason::kProtocol);
 }
 
-TEST_CASE("more output than was asked for stops the run") {
+TEST_ON_BOTH_MEMORIES("more output than was asked for stops the run") {
   TempDir dir;
   auto machine = start_echo(dir, 2);
   RunRequest request = ask(1);
@@ -124,7 +124,7 @@ TEST_CASE("more output than was asked for stops the run") {
   CHECK(machine->run(std::move(request)).reason == StopReason::kOutputLimit);
 }
 
-TEST_CASE("input that was posted enters with the next run") {
+TEST_ON_BOTH_MEMORIES("input that was posted enters with the next run") {
   TempDir dir;
   auto machine = start_echo(dir, 1);
   CHECK(machine->post_input(Port::kAgent, echo_frame(9)));
@@ -135,7 +135,7 @@ TEST_CASE("input that was posted enters with the next run") {
   CHECK(machine->stats().pending_input == 0);
 }
 
-TEST_CASE("the input that may wait is bounded") {
+TEST_ON_BOTH_MEMORIES("the input that may wait is bounded") {
   TempDir dir;
   auto machine = start_echo(dir, 1);
   const std::vector<u8> half(kMaxPendingInput / 2 + 1);
@@ -149,7 +149,7 @@ TEST_CASE("the input that may wait is bounded") {
   CHECK(!machine->running());
 }
 
-TEST_CASE("an open terminal makes an idle guest wait for input in host time") {
+TEST_ON_BOTH_MEMORIES("an open terminal makes an idle guest wait for input in host time") {
   TempDir dir;
   auto machine = start_echo(dir, 1);
   std::vector<OutsideEvent> events;
@@ -167,7 +167,7 @@ TEST_CASE("an open terminal makes an idle guest wait for input in host time") {
   CHECK(events[0].ticks <= result.ticks);
 }
 
-TEST_CASE("once nobody is expected any more, an idle guest's wait is skipped, also one that has begun") {
+TEST_ON_BOTH_MEMORIES("once nobody is expected any more, an idle guest's wait is skipped, also one that has begun") {
   TempDir dir;
   constexpr u64 kDay = u64{86'400} * kTicksPerSecond;
   auto machine = start(dir, ScriptGuest().timer(kDay).wfi().timer(2 * kDay).wfi().shut_down());
@@ -185,7 +185,7 @@ TEST_CASE("once nobody is expected any more, an idle guest's wait is skipped, al
   CHECK(result.ticks >= 2 * kDay);
 }
 
-TEST_CASE("a guest that could only be woken from outside waits, though nobody is expected") {
+TEST_ON_BOTH_MEMORIES("a guest that could only be woken from outside waits, though nobody is expected") {
   TempDir dir;
   auto machine = start_echo(dir, 1);
   RunRequest request;
@@ -199,7 +199,7 @@ TEST_CASE("a guest that could only be woken from outside waits, though nobody is
   CHECK(machine->finish().reason == StopReason::kReply);
 }
 
-TEST_CASE("a cancel ends a run of a guest that never rests, and the machine goes on") {
+TEST_ON_BOTH_MEMORIES("a cancel ends a run of a guest that never rests, and the machine goes on") {
   TempDir dir;
   ScriptGuest guest;
   guest.spin(1'000'000'000'000).jump(0);
@@ -213,7 +213,7 @@ TEST_CASE("a cancel ends a run of a guest that never rests, and the machine goes
   CHECK(machine->run(request).reason == StopReason::kInstructionLimit);
 }
 
-TEST_CASE("a cancel wakes a machine that waits for a person") {
+TEST_ON_BOTH_MEMORIES("a cancel wakes a machine that waits for a person") {
   TempDir dir;
   auto machine = start_echo(dir, 1);
   RunRequest request;
@@ -229,7 +229,7 @@ TEST_CASE("a cancel wakes a machine that waits for a person") {
   CHECK(machine->finish().reason == StopReason::kCancelled);
 }
 
-TEST_CASE("a closed machine refuses everything but a second close") {
+TEST_ON_BOTH_MEMORIES("a closed machine refuses everything but a second close") {
   TempDir dir;
   auto machine = start_echo(dir, 1);
   machine->close();
@@ -242,7 +242,7 @@ TEST_CASE("a closed machine refuses everything but a second close") {
   machine->cancel();
 }
 
-TEST_CASE("a running machine can be neither frozen nor closed") {
+TEST_ON_BOTH_MEMORIES("a running machine can be neither frozen nor closed") {
   TempDir dir;
   auto machine = start_echo(dir, 1);
   machine->begin({});

@@ -39,6 +39,7 @@ std::shared_ptr<Golden> golden_of(const TempDir& dir, const std::vector<u8>& pro
   MachineConfig config;
   config.program = dir.write("program.bin", program);
   config.memory_mib = kMinMemoryMiB;
+  config.memory = memory_under_test;
   auto machine = Machine::create(config);
   machine->run(for_instructions(kBefore));
   return machine->freeze();
@@ -163,17 +164,17 @@ void compare(const std::vector<u8>& program, u64 seed) {
 
 }  // namespace
 
-TEST_CASE("forks that patch their code at once end as one that runs alone") {
+TEST_ON_BOTH_MEMORIES("forks that patch their code at once end as one that runs alone") {
   for (u64 seed = 1; seed <= programs(); ++seed) compare(patching_program(seed), seed);
 }
 
-TEST_CASE("forks that rewrite code and page tables at once end as one that runs alone") {
+TEST_ON_BOTH_MEMORIES("forks that rewrite code and page tables at once end as one that runs alone") {
   for (u64 seed = 1; seed <= programs(); ++seed) {
     compare(HostileProgram(seed, kProgramOffset >> kPageShift).binary(), seed);
   }
 }
 
-TEST_CASE("a stage patches many pages and leaves many as they were") {
+TEST_ON_BOTH_MEMORIES("a stage patches many pages and leaves many as they were") {
   TempDir dir;
   auto fork = Machine::fork(golden_of(dir, patching_program(1)), kGrade);
   fork->run(for_instructions(kStage));

@@ -18,6 +18,8 @@ const char* error_name(ErrorKind kind) {
       return "closed";
     case ErrorKind::kNoMemory:
       return "no_memory";
+    case ErrorKind::kHostUnsupported:
+      return "host_unsupported";
     case ErrorKind::kGoldenTruncated:
       return "golden_truncated";
     case ErrorKind::kGoldenMagic:

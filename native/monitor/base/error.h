@@ -14,6 +14,7 @@ enum class ErrorKind : unsigned char {
   kBusy,             // the machine is running, or already has a run request
   kClosed,           // the machine was closed
   kNoMemory,         // the host refused memory
+  kHostUnsupported,  // the host lacks, or forbids, what was asked for
   kGoldenTruncated,  // the file ends before its header says so
   kGoldenMagic,      // not a golden file
   kGoldenVersion,    // a golden file of another format version

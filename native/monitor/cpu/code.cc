@@ -21,8 +21,8 @@ Core::Attached& Core::attach(u64 page) {
   Attached& attached = code_[static_cast<u32>(page)];
   if (attached.code() != nullptr) return attached;
   const u8* bytes = memory_->page_for_read(page);
-  if (shared_ && translation_ != Translation::kNever && memory_->is_shared(page))
-    attached.shared = shared_->find(bytes);
+  const u8* golden = shared_ && translation_ != Translation::kNever ? memory_->shared_page(page) : nullptr;
+  if (golden != nullptr) attached.shared = shared_->find(golden);
   if (!attached.shared) {
     attached.own = std::make_unique<CodePage>();
     attached.own->bytes = bytes;
@@ -184,21 +184,23 @@ void Core::drop_code() {
 std::shared_ptr<const SharedBlocks> Core::share_blocks() {
   drop_translations();
   auto blocks = std::make_shared<SharedBlocks>();
-  // A former golden's pages go on serving, as long as this memory still shows them at their address.
+  // A former golden's pages go on serving, as long as this memory still has them from there.
   if (shared_) {
     for (u64 page = 0; page < memory_->pages(); ++page) {
-      if (!memory_->is_shared(page)) continue;
-      const u8* bytes = memory_->page_for_read(page);
+      const u8* bytes = memory_->shared_page(page);
+      if (bytes == nullptr) continue;
       if (auto found = shared_->find(bytes)) blocks->put(page, bytes, std::move(found));
     }
   }
   std::vector<std::shared_ptr<CodePage>> fresh;
   std::vector<u64> numbers;
   for (const auto& [page, attached] : code_) {
-    const u8* bytes = memory_->page_for_read(page);
+    // Where the golden has them, since that outlives this memory.
+    const u8* bytes = memory_->shared_page(page);
+    if (bytes == nullptr) bytes = memory_->page_for_read(page);
     if (!attached.own) {
       if (attached.shared) blocks->put(page, bytes, attached.shared);
-    } else if (auto flat = attached.own->flattened(memory_->hold(page))) {
+    } else if (auto flat = attached.own->flattened(bytes, memory_->hold(page))) {
       fresh.push_back(std::move(flat));
       numbers.push_back(page);
     }

@@ -70,7 +70,7 @@ void CodePage::clear() {
   waiting_jumps.clear();
 }
 
-std::shared_ptr<CodePage> CodePage::flattened(std::shared_ptr<const void> hold) const {
+std::shared_ptr<CodePage> CodePage::flattened(const u8* place, std::shared_ptr<const void> hold) const {
   const std::size_t first = base ? base->own.size() : 1;
   if (first + own.size() > kMaxSlots) return nullptr;
   auto flat = std::make_shared<CodePage>();
@@ -90,9 +90,9 @@ std::shared_ptr<CodePage> CodePage::flattened(std::shared_ptr<const void> hold) 
   }
   flat->writable = false;
   flat->part[0] = flat->own.data();
-  flat->bytes = bytes;
+  flat->bytes = place;
   flat->hold = std::move(hold);
-  if (!flat->hold) flat->content = page_digest(bytes);
+  if (!flat->hold) flat->content = page_digest(place);
   return flat;
 }
 

@@ -53,8 +53,9 @@ struct CodePage {
   bool add(unsigned offset, const Op* slots, unsigned count);
   /// Drops all blocks.
   void clear();
-  /// A self-contained copy, all in part 0; null if both parts together exceed what an index entry can reach.
-  std::shared_ptr<CodePage> flattened(std::shared_ptr<const void> hold) const;
+  /// A self-contained copy, all in part 0, that finds the same bytes at `place`, which `hold` keeps there;
+  /// null if both parts together exceed what an index entry can reach.
+  std::shared_ptr<CodePage> flattened(const u8* place, std::shared_ptr<const void> hold) const;
   /// Of a flat page: leaves its blocks to the interpreter.
   void forget_translations();
   /// Bytes on the heap.

@@ -48,7 +48,7 @@ bool Tlb::inherit(GuestMemory& memory, u64 root, const SharedBlocks& blocks) {
   // A page that this machine wrote is no longer the golden's.
   std::vector<const CodePage*> foreign;
   for (const SharedBlocks::Place& place : blocks.places()) {
-    if (memory.page_for_read(place.page) != place.bytes) foreign.push_back(place.code);
+    if (memory.shared_page(place.page) != place.bytes) foreign.push_back(place.code);
   }
   if (!sound) return false;
 

@@ -9,6 +9,7 @@
 #include "monitor/base/types.h"
 #include "monitor/devices/virtio_net.h"
 #include "monitor/machine/abi.h"
+#include "monitor/memory/guest_memory.h"
 
 namespace shinken {
 
@@ -23,6 +24,7 @@ struct DiskConfig {
 
 struct MachineConfig {
   u64 memory_mib = kDefaultMemoryMiB;
+  MemoryKind memory = MemoryKind::kSoft;
   /// Linux Image (flat), ELF64 for RISC-V, or else a flat binary entered at kRamBase + kProgramOffset.
   std::string program;
   std::string initrd;    // optional path

@@ -19,7 +19,7 @@ Machine::Impl::~Impl() {
   board.reset();
 }
 
-void Machine::Impl::assemble(std::unique_ptr<SoftMemory> ram, std::shared_ptr<const SharedBlocks> shared) {
+void Machine::Impl::assemble(std::unique_ptr<MachineMemory> ram, std::shared_ptr<const SharedBlocks> shared) {
   memory = std::move(ram);
   code = std::move(shared);
   board = std::make_unique<Board>(memory.get(), this, disks);
@@ -52,7 +52,7 @@ bool describe_state(std::span<const u8> state, const std::vector<std::shared_ptr
   // A board on the smallest memory: the only reader of this format is the one that forks use.
   Machine::Impl scratch;
   scratch.disks = disks;
-  scratch.assemble(std::make_unique<SoftMemory>(std::make_shared<PagePool>(), 1), nullptr);
+  scratch.assemble(make_memory(MemoryKind::kSoft, 1), nullptr);
   if (!scratch.load_state(state)) return false;
   *instret = scratch.hart->state().instret;
   *ticks = scratch.time();
@@ -90,9 +90,7 @@ std::shared_ptr<Machine> Machine::create(const MachineConfig& config) {
   }
   const auto program = MappedFile::open(config.program);
   const auto initrd = config.initrd.empty() ? nullptr : MappedFile::open(config.initrd);
-  impl->assemble(
-      std::make_unique<SoftMemory>(std::make_shared<PagePool>(), config.memory_mib << 20 >> kPageShift),
-      nullptr);
+  impl->assemble(make_memory(config.memory, config.memory_mib << 20 >> kPageShift), nullptr);
   const Loaded loaded = load_program(*impl->memory, program->bytes());
   DeviceTreeInput tree;
   tree.memory_bytes = impl->memory->size();
@@ -126,7 +124,7 @@ std::shared_ptr<Machine> Machine::fork(const std::shared_ptr<const Golden>& gold
     std::lock_guard lock(from.mutex);
     code = from.code;
   }
-  impl->assemble(std::make_unique<SoftMemory>(*from.image), std::move(code));
+  impl->assemble(fork_memory(options.memory.value_or(from.image->kind()), from.image), std::move(code));
   impl->grading = options.kind == ForkKind::kGrade;
   if (!impl->load_state(from.state))
     throw MonitorError(ErrorKind::kGoldenState, "the device state makes no sense");

@@ -18,6 +18,7 @@
 #include "monitor/base/error.h"
 #include "monitor/machine/config.h"
 #include "monitor/machine/run.h"
+#include "monitor/memory/machine_memory.h"
 #include "monitor/snapshot/golden.h"
 
 namespace shinken {
@@ -35,6 +36,8 @@ struct ForkOptions {
   /// New address in the network card's configuration, which the agent makes the guest use; unused by kGrade.
   /// None: the parent's.
   std::optional<MacAddress> mac = {};
+  /// None: that of the machine that was frozen. What a guest does, and its digests, do not depend on it.
+  std::optional<MemoryKind> memory = {};
 };
 
 /// A hart looks for requests from outside at least this often, and after every access to a device.
@@ -46,6 +49,7 @@ struct MachineStats {
   u64 memory_bytes;   // size of RAM
   u64 private_bytes;  // RAM bytes that this machine alone wrote since it was forked or last frozen
   u64 pending_input;  // bytes waiting for the guest, all ports
+  PathCounters paths;
   NetCounters net;
 };
 

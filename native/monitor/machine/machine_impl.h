@@ -8,7 +8,7 @@
 
 #include "monitor/machine/board.h"
 #include "monitor/machine/machine.h"
-#include "monitor/memory/soft_memory.h"
+#include "monitor/memory/machine_memory.h"
 
 namespace shinken {
 
@@ -39,7 +39,7 @@ struct Machine::Impl final : BoardListener {
   };
 
   ~Impl() override;
-  void assemble(std::unique_ptr<SoftMemory> ram, std::shared_ptr<const SharedBlocks> shared);
+  void assemble(std::unique_ptr<MachineMemory> ram, std::shared_ptr<const SharedBlocks> shared);
   std::vector<u8> save_state() const;
   /// False: the bytes are no state of this board.
   bool load_state(std::span<const u8> bytes);
@@ -66,7 +66,7 @@ struct Machine::Impl final : BoardListener {
 
   // Parts, in order of construction. The hart observes the memory and is gone before it.
   std::vector<std::shared_ptr<DiskFile>> disks;
-  std::unique_ptr<SoftMemory> memory;
+  std::unique_ptr<MachineMemory> memory;
   std::unique_ptr<Board> board;
   std::unique_ptr<Hart> hart;
   std::shared_ptr<const SharedBlocks> code;
@@ -93,6 +93,7 @@ struct Machine::Impl final : BoardListener {
   std::function<void()> waker;
   bool open = true;  // not closed, as other threads see it
   NetCounters seen_net;
+  PathCounters seen_paths;
   std::atomic<bool> cancelled{false};
   std::atomic<bool> yielding{false};
   std::atomic<bool> running{false};

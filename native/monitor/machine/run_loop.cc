@@ -210,6 +210,7 @@ void Machine::Impl::publish() {
   }
   std::lock_guard lock(mutex);
   seen_net = board->net().counters();
+  seen_paths = memory->paths();
 }
 
 void Machine::Impl::on_console(std::span<const u8> bytes) {

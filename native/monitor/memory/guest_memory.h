@@ -1,11 +1,16 @@
 #pragma once
 // Guest RAM as a set of 4 KiB pages behind host pointers. One interface, two implementations: `SoftMemory`
-// (a table of reference-counted host pages) and, later, `MapMemory` (a private mapping).
+// (a table of reference-counted host pages) and `MapMemory` (a private mapping).
 #include <memory>
 
 #include "monitor/base/types.h"
 
 namespace shinken {
+
+enum class MemoryKind : u8 {
+  kSoft,  // a tree of host pages
+  kMap,   // a flat private mapping, userfaultfd
+};
 
 /// Told when a page's bytes are about to change in a way that a cache of its content must notice.
 class PageObserver {
@@ -36,10 +41,11 @@ class GuestMemory {
   virtual const u8* page_for_read(u64 page) = 0;
   /// Host address of a page that is private to this memory, copied first if it was shared. Marks it dirty.
   virtual u8* page_for_write(u64 page) = 0;
-  /// True if the page's host bytes are owned by a golden (immutable, shared by its descendants): decoded
-  /// blocks of such a page may come from, or be looked up in, the golden's shared cache keyed by its host
-  /// address.
-  virtual bool is_shared(u64 page) const = 0;
+  /// Where a golden keeps this page's present bytes (immutable, shared by its descendants), or null if the
+  /// page is this memory's own. That address is what the golden's decoded blocks go by; what
+  /// `page_for_read` gives is the same in a soft memory, and the same bytes elsewhere in a flat one.
+  virtual const u8* shared_page(u64 page) const = 0;
+  bool is_shared(u64 page) const { return shared_page(page) != nullptr; }
 
   /// While the result lives, the bytes of this shared page neither change nor does their host address come to
   /// mean anything else. Null if that cannot be promised.

@@ -13,8 +13,8 @@ void drop_all(const std::vector<Mid*>& root) {
 
 }  // namespace
 
-MemoryImage::MemoryImage(std::shared_ptr<PagePool> pool, u64 pages, std::vector<Mid*> root)
-    : pool_(std::move(pool)), pages_(pages), root_(std::move(root)) {}
+MemoryImage::MemoryImage(std::shared_ptr<PagePool> pool, u64 pages, std::vector<Mid*> root, MemoryKind kind)
+    : pool_(std::move(pool)), pages_(pages), root_(std::move(root)), kind_(kind) {}
 
 MemoryImage::~MemoryImage() {
   drop_all(root_);
@@ -54,6 +54,37 @@ u64 MemoryImage::stored_pages() const {
   return count;
 }
 
+Page* MemoryImage::find(u64 number) const {
+  const Mid* mid = root_[mid_index(number)];
+  const Leaf* leaf = mid == nullptr ? nullptr : mid->leaf[leaf_index(number)];
+  return leaf == nullptr ? nullptr : leaf->page[slot_index(number)];
+}
+
+std::shared_ptr<const MemoryImage> MemoryImage::twin(MemoryKind kind) const {
+  for (Mid* mid : root_) {
+    if (mid != nullptr) mid->keep();
+  }
+  return std::make_shared<const MemoryImage>(pool_, pages_, root_, kind);
+}
+
+void MemoryImage::for_each_difference(const MemoryImage& other,
+                                      const std::function<void(u64 number, Page* page)>& visit) const {
+  for (u64 m = 0; m < root_.size(); ++m) {
+    const Mid *mine = root_[m], *theirs = other.root_[m];
+    if (mine == theirs) continue;
+    for (u64 l = 0; l < kFan; ++l) {
+      const Leaf* leaf = mine == nullptr ? nullptr : mine->leaf[l];
+      const Leaf* others = theirs == nullptr ? nullptr : theirs->leaf[l];
+      if (leaf == others) continue;
+      for (u64 i = 0; i < kFan; ++i) {
+        Page* page = leaf == nullptr ? nullptr : leaf->page[i];
+        const Page* before = others == nullptr ? nullptr : others->page[i];
+        if (page != before) visit(m * kPagesPerMid + l * kFan + i, page);
+      }
+    }
+  }
+}
+
 ImageBuilder::ImageBuilder(std::shared_ptr<PagePool> pool, u64 pages)
     : pool_(std::move(pool)), pages_(pages), root_((pages + kPagesPerMid - 1) / kPagesPerMid) {}
 
@@ -70,8 +101,8 @@ void ImageBuilder::put(u64 number, Page* page) {
   leaf->summed.store(false, std::memory_order_relaxed);
 }
 
-std::shared_ptr<const MemoryImage> ImageBuilder::finish() {
-  return std::make_shared<const MemoryImage>(pool_, pages_, std::exchange(root_, {}));
+std::shared_ptr<const MemoryImage> ImageBuilder::finish(MemoryKind kind) {
+  return std::make_shared<const MemoryImage>(pool_, pages_, std::exchange(root_, {}), kind);
 }
 
 }  // namespace shinken

@@ -2,17 +2,22 @@
 // A frozen memory: the root that a golden and its forks share.
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
+#include "monitor/memory/guest_memory.h"
 #include "monitor/memory/page_table.h"
 
 namespace shinken {
+
+class FlatImage;
 
 /// Immutable; safe to read from any thread.
 class MemoryImage {
  public:
   /// Takes over one reference of each node in `root`.
-  MemoryImage(std::shared_ptr<PagePool> pool, u64 pages, std::vector<Mid*> root);
+  MemoryImage(std::shared_ptr<PagePool> pool, u64 pages, std::vector<Mid*> root,
+              MemoryKind kind = MemoryKind::kSoft);
   ~MemoryImage();
   MemoryImage(const MemoryImage&) = delete;
   MemoryImage& operator=(const MemoryImage&) = delete;
@@ -25,11 +30,31 @@ class MemoryImage {
   /// Pages that are not the shared zero page, in order of number.
   void for_each_page(const std::function<void(u64 number, Page& page)>& visit) const;
   u64 stored_pages() const;
+  /// Null: the zero page.
+  Page* find(u64 number) const;
+  /// Pages that another image of the same family and size has otherwise, in order of number; `page` is this
+  /// one's, null for the zero page. Costs what differs.
+  void for_each_difference(const MemoryImage& other,
+                           const std::function<void(u64 number, Page* page)>& visit) const;
+
+  /// The memory that it was frozen from, and that its forks have if nothing else is said.
+  MemoryKind kind() const { return kind_; }
+  /// The place of the flat copy that forks by `MapMemory` map; FlatImage guards it.
+  struct FlatSlot {
+    std::mutex mutex;
+    std::shared_ptr<FlatImage> flat;
+    u64 copied = 0;  // pages that forks had to copy since the flat copy differs from this image
+  };
+  FlatSlot& flat_slot() const { return flat_slot_; }
+  /// Another image of the same pages.
+  std::shared_ptr<const MemoryImage> twin(MemoryKind kind) const;
 
  private:
   std::shared_ptr<PagePool> pool_;
   u64 pages_;
   std::vector<Mid*> root_;
+  MemoryKind kind_;
+  mutable FlatSlot flat_slot_;
 };
 
 /// Builds an image page by page, for loaders.
@@ -39,7 +64,7 @@ class ImageBuilder {
   ~ImageBuilder();
   /// Takes over the caller's reference. SAFETY: `number < pages`, each number once.
   void put(u64 number, Page* page);
-  std::shared_ptr<const MemoryImage> finish();
+  std::shared_ptr<const MemoryImage> finish(MemoryKind kind = MemoryKind::kSoft);
 
  private:
   std::shared_ptr<PagePool> pool_;

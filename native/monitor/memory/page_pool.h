@@ -47,10 +47,13 @@ struct PoolStats {
 };
 
 /// Guest memory of the whole process. Exact: each figure is what is held at one moment, not an estimate.
+/// Flat memories count in `live_pages` and `mapped_pages` with the pages that they filled or handed out.
 struct MemoryStats : PoolStats {
   u64 file_pages = 0;  // pages of golden files that are mapped; they cost what the page cache holds
 };
 MemoryStats memory_stats();
+/// Pages outside the pools: of flat goldens, and private ones of flat memories.
+void count_flat_pages(i64 by);
 
 /// Pages of one family of machines (a first machine, its goldens, their forks). Thread-safe. Outlives its
 /// pages: every memory and image of the family holds it.

@@ -9,13 +9,13 @@ alignas(kPageSize) const u8 kZeroPage[kPageSize] = {};
 }  // namespace
 
 SoftMemory::SoftMemory(std::shared_ptr<PagePool> pool, u64 pages)
-    : GuestMemory(pages),
+    : MachineMemory(pages),
       pool_(std::move(pool)),
       root_((pages + kPagesPerMid - 1) / kPagesPerMid),
       watched_(root_.size()) {}
 
 SoftMemory::SoftMemory(const MemoryImage& image)
-    : GuestMemory(image.pages()), pool_(image.pool()), root_(image.root()), watched_(root_.size()) {
+    : MachineMemory(image.pages()), pool_(image.pool()), root_(image.root()), watched_(root_.size()) {
   for (Mid* mid : root_) {
     if (mid != nullptr) mid->keep();
   }
@@ -39,12 +39,13 @@ const u8* SoftMemory::page_for_read(u64 page) {
   return found == nullptr ? kZeroPage : found->data;
 }
 
-bool SoftMemory::is_shared(u64 page) const {
+const u8* SoftMemory::shared_page(u64 page) const {
   const Mid* mid = root_[mid_index(page)];
-  if (mid == nullptr) return false;
+  if (mid == nullptr) return nullptr;
   const Leaf* leaf = mid->leaf[leaf_index(page)];
-  return leaf != nullptr && leaf->page[slot_index(page)] != nullptr &&
-         (leaf->dirty >> slot_index(page) & 1) == 0;
+  if (leaf == nullptr || (leaf->dirty >> slot_index(page) & 1) != 0) return nullptr;
+  const Page* found = leaf->page[slot_index(page)];
+  return found == nullptr ? nullptr : found->data;
 }
 
 std::shared_ptr<const void> SoftMemory::hold(u64 page) {

@@ -4,12 +4,11 @@
 #include <memory>
 #include <vector>
 
-#include "monitor/memory/guest_memory.h"
-#include "monitor/memory/memory_image.h"
+#include "monitor/memory/machine_memory.h"
 
 namespace shinken {
 
-class SoftMemory final : public GuestMemory {
+class SoftMemory final : public MachineMemory {
  public:
   /// All zeros. `pool` is this family's.
   SoftMemory(std::shared_ptr<PagePool> pool, u64 pages);
@@ -22,18 +21,15 @@ class SoftMemory final : public GuestMemory {
   const u8* page_for_read(u64 page) override;
   /// Throws MonitorError kNoMemory.
   u8* page_for_write(u64 page) override;
-  bool is_shared(u64 page) const override;
+  const u8* shared_page(u64 page) const override;
   std::shared_ptr<const void> hold(u64 page) override;
   void watch(u64 page) override;
 
-  /// The present content, immutable. This memory goes on as its child: every pointer that `page_for_write`
-  /// gave is void, and the owner has to drop those that it keeps (the hart's translations).
-  std::shared_ptr<const MemoryImage> freeze();
-  /// Multiset hash of the content, equal to that of `freeze()`. Hashes the dirty pages.
-  Digest sum();
-  /// Pages handed out for writing since the start, fork or last freeze.
-  u64 dirty_pages() const { return dirty_; }
-  void for_each_dirty(const std::function<void(u64 page)>& visit) const;
+  std::shared_ptr<const MemoryImage> freeze() override;
+  /// Hashes the dirty pages.
+  Digest sum() override;
+  u64 dirty_pages() const override { return dirty_; }
+  void for_each_dirty(const std::function<void(u64 page)>& visit) const override;
 
  private:
   /// The word of a page's watch bit, or null if nothing near it is watched.

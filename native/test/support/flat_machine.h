@@ -21,7 +21,9 @@ class FlatMemory final : public GuestMemory {
     watched_[page] = false;
     return &bytes_[page << kPageShift];
   }
-  bool is_shared(u64 page) const override { return shared_[page]; }
+  const u8* shared_page(u64 page) const override {
+    return shared_[page] ? &bytes_[page << kPageShift] : nullptr;
+  }
   void watch(u64 page) override { watched_[page] = true; }
   void mark_shared(u64 page, bool value) { shared_[page] = value; }
   bool watched(u64 page) const { return watched_[page]; }

@@ -1,6 +1,7 @@
 #pragma once
 // Machines and requests that several tests make.
 #include "monitor/machine/machine.h"
+#include "test/support/memories.h"
 #include "test/support/script_guest.h"
 #include "test/support/temp_dir.h"
 
@@ -12,6 +13,7 @@ inline std::shared_ptr<Machine> start(const TempDir& dir, const ScriptGuest& gue
   MachineConfig config;
   config.program = dir.write("guest.bin", guest.binary());
   config.memory_mib = kMinMemoryMiB;
+  config.memory = memory_under_test;
   return Machine::create(config);
 }
 

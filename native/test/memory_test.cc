@@ -1,5 +1,3 @@
-#include "monitor/memory/soft_memory.h"
-
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -7,8 +5,10 @@
 #include <set>
 
 #include "monitor/memory/segments.h"
+#include "test/support/memories.h"
 
 using namespace shinken;
+using namespace shinken::test;
 
 namespace {
 
@@ -16,7 +16,7 @@ constexpr u64 kPages = 3 * kPagesPerMid + 17;
 
 /// A memory beside the flat model that it must equal: one number per page, written all over the page.
 struct Twin {
-  std::unique_ptr<SoftMemory> memory;
+  std::unique_ptr<MachineMemory> memory;
   std::vector<u32> model;
   std::set<u64> dirty;
 };
@@ -54,14 +54,14 @@ class Recorder : public PageObserver {
 
 }  // namespace
 
-TEST_CASE("random forks, writes, freezes, digests and closes agree with a flat model") {
+TEST_ON_BOTH_MEMORIES("random forks, writes, freezes, digests and closes agree with a flat model") {
   for (u32 seed = 1; seed <= 12; ++seed) {
     CAPTURE(seed);
     std::mt19937 random(seed);
     const auto pick = [&](u64 n) { return static_cast<u64>(random()) % n; };
     auto pool = std::make_shared<PagePool>();
     std::vector<Twin> twins;
-    twins.push_back({std::make_unique<SoftMemory>(pool, kPages), std::vector<u32>(kPages), {}});
+    twins.push_back({fresh_memory(pool, kPages), std::vector<u32>(kPages), {}});
     std::vector<std::pair<std::shared_ptr<const MemoryImage>, std::vector<u32>>> images;
     for (int step = 0; step < 600; ++step) {
       const u64 what = pick(100);
@@ -79,7 +79,7 @@ TEST_CASE("random forks, writes, freezes, digests and closes agree with a flat m
         twin.dirty.clear();
       } else if (what < 86 && !images.empty() && twins.size() < 8) {
         const auto& [image, model] = images[pick(images.size())];
-        twins.push_back({std::make_unique<SoftMemory>(*image), model, {}});
+        twins.push_back({forked_memory(image), model, {}});
       } else if (what < 90 && !images.empty()) {
         images.erase(images.begin() + static_cast<std::ptrdiff_t>(pick(images.size())));
       } else if (what < 93 && twins.size() > 1) {
@@ -110,17 +110,19 @@ TEST_CASE("random forks, writes, freezes, digests and closes agree with a flat m
   }
 }
 
-TEST_CASE("untouched memory is one zero page and costs nothing") {
+TEST_ON_BOTH_MEMORIES("untouched memory is one zero page and costs nothing") {
   auto pool = std::make_shared<PagePool>();
-  SoftMemory memory(pool, kPages);
+  const auto owner = fresh_memory(pool, kPages);
+  MachineMemory& memory = *owner;
   CHECK(memory.page_for_read(0) == memory.page_for_read(kPages - 1));
   CHECK(pool->stats().live_pages == 0);
   CHECK(memory.sum() == Digest{});
 }
 
-TEST_CASE("a page of zeros counts like one that was never touched") {
+TEST_ON_BOTH_MEMORIES("a page of zeros counts like one that was never touched") {
   auto pool = std::make_shared<PagePool>();
-  SoftMemory memory(pool, kPages);
+  const auto owner = fresh_memory(pool, kPages);
+  MachineMemory& memory = *owner;
   memory.page_for_write(5)[9] = 1;
   CHECK(memory.sum() != Digest{});
   memory.page_for_write(5)[9] = 0;
@@ -128,9 +130,10 @@ TEST_CASE("a page of zeros counts like one that was never touched") {
   CHECK(memory.freeze()->sum() == Digest{});
 }
 
-TEST_CASE("the digest tells pages apart by place and by content") {
+TEST_ON_BOTH_MEMORIES("the digest tells pages apart by place and by content") {
   auto pool = std::make_shared<PagePool>();
-  SoftMemory a(pool, kPages), b(pool, kPages);
+  const auto one = fresh_memory(pool, kPages), other = fresh_memory(pool, kPages);
+  MachineMemory &a = *one, &b = *other;
   a.page_for_write(1)[0] = 1;
   b.page_for_write(2)[0] = 1;
   CHECK(a.sum() != b.sum());
@@ -156,9 +159,10 @@ TEST_CASE("a sole owner writes in place, a sharer copies") {
   CHECK(memory.page_for_write(7) == copy);
 }
 
-TEST_CASE("the observer hears of moves, and of writes to watched pages once") {
+TEST_ON_BOTH_MEMORIES("the observer hears of moves, and of writes to watched pages once") {
   auto pool = std::make_shared<PagePool>();
-  SoftMemory memory(pool, kPages);
+  const auto owner = fresh_memory(pool, kPages);
+  MachineMemory& memory = *owner;
   Recorder recorder;
   memory.set_observer(&recorder);
   using Calls = std::vector<std::pair<u64, bool>>;
@@ -172,8 +176,11 @@ TEST_CASE("the observer hears of moves, and of writes to watched pages once") {
   memory.page_for_write(3);
   CHECK(recorder.calls == Calls{{3, true}, {3, false}});
   auto image = memory.freeze();
-  memory.page_for_write(3);
-  CHECK(recorder.calls.back() == std::pair<u64, bool>{3, true});
+  memory.watch(3);
+  const u8* before = memory.page_for_read(3);
+  const u8* after = memory.page_for_write(3);
+  CHECK(recorder.calls.size() == 3);
+  CHECK(recorder.calls.back() == std::pair<u64, bool>{3, before != after});
 }
 
 TEST_CASE("chunks go back to the host when their pages do") {
@@ -188,9 +195,10 @@ TEST_CASE("chunks go back to the host when their pages do") {
   CHECK(pool->stats().mapped_pages <= 4 * 256);
 }
 
-TEST_CASE("segments are bounded by RAM and cut at pages") {
+TEST_ON_BOTH_MEMORIES("segments are bounded by RAM and cut at pages") {
   auto pool = std::make_shared<PagePool>();
-  SoftMemory memory(pool, 4);
+  const auto owner = fresh_memory(pool, 4);
+  MachineMemory& memory = *owner;
   std::vector<u64> pieces;
   const auto count = [&](u8*, u64 n) { pieces.push_back(n); };
   CHECK(for_each_segment(memory, kRamBase + 4000, 5000, MemoryAccess::kWrite, count));

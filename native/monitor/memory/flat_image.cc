@@ -1,0 +1,140 @@
+#include "monitor/memory/flat_image.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "monitor/memory/host_mapping.h"
+#include "monitor/memory/userfault.h"
+
+namespace shinken {
+namespace {
+
+constexpr u64 kPagesPerHuge = kHugeBytes >> kPageShift;
+
+/// A mapping of the whole file; ends with the object.
+struct Mapping {
+  // SAFETY: within a file whose size nobody changes.
+  Mapping(int file, u64 bytes, int protection, int flags)
+      : at(map_host(file, bytes, protection, flags, true)), bytes(bytes) {}
+  ~Mapping() { munmap(at, bytes); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  u8* at;
+  u64 bytes;
+};
+
+}  // namespace
+
+/// The file, and how many of its pages are filled.
+struct FlatImage::File {
+  explicit File(u64 pages) : handle(make_memory_file(pages << kPageShift)) {}
+  ~File() { count_flat_pages(-static_cast<i64>(filled)); }
+  FileHandle handle;
+  u64 filled = 0;
+};
+
+namespace {
+
+/// Pages whose bytes lie in a flat image's file. Frees itself, and its hold on the file, with its last page.
+class FlatPages final : public PageHome {
+ public:
+  static Page* create(std::shared_ptr<const void> file, int handle, u64 bytes,
+                      const std::vector<u64>& numbers) {
+    auto* home = new FlatPages(std::move(file), handle, bytes, numbers.size());
+    for (u64 i = 0; i < numbers.size(); ++i) {
+      Page& page = home->pages_[i];
+      page.data = home->mapping_.at + (numbers[i] << kPageShift);
+      page.home = home;
+      page.refs.store(1, std::memory_order_relaxed);
+    }
+    return home->pages_.get();
+  }
+  void give_back(Page*) override {
+    if (live_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+ private:
+  // Private, since a sealed file is not mapped shared before Linux 6.7; it is only read.
+  FlatPages(std::shared_ptr<const void> file, int handle, u64 bytes, u64 count)
+      : PageHome(false),
+        file_(std::move(file)),
+        mapping_(handle, bytes, PROT_READ, MAP_PRIVATE),
+        pages_(new Page[count]),
+        live_(count) {}
+  std::shared_ptr<const void> file_;
+  Mapping mapping_;
+  std::unique_ptr<Page[]> pages_;
+  std::atomic<u64> live_;
+};
+
+}  // namespace
+
+FlatImage::FlatImage(u64 pages) : file_(std::make_shared<File>(pages)), pages_(pages) {}
+
+int FlatImage::file() const {
+  return file_->handle.get();
+}
+
+u64 FlatImage::stored() const {
+  return file_->filled;
+}
+
+void FlatImage::fill(const MemoryImage& image) {
+  {
+    Mapping to(file(), pages_ << kPageShift, PROT_READ | PROT_WRITE, MAP_SHARED);
+    // Huge pages where half of one is used; elsewhere they would only be larger.
+    std::vector<u32> used((pages_ + kPagesPerHuge - 1) / kPagesPerHuge);
+    image.for_each_page([&](u64 number, Page&) { ++used[number / kPagesPerHuge]; });
+    for (u64 i = 0; i < used.size(); ++i) {
+      if (used[i] < kPagesPerHuge / 2 || (i + 1) * kPagesPerHuge > pages_) continue;
+      ask_for_huge_pages(to.at + i * kHugeBytes, kHugeBytes);
+    }
+    image.for_each_page([&](u64 number, Page& page) {
+      std::memcpy(to.at + (number << kPageShift), page.data, kPageSize);
+      ++file_->filled;
+    });
+    count_flat_pages(static_cast<i64>(file_->filled));
+    huge_ = huge_bytes(to.at, to.bytes);
+  }
+  seal_memory_file(file_->handle, true);
+}
+
+std::shared_ptr<const MemoryImage> FlatImage::flattened(const MemoryImage& image) {
+  std::shared_ptr<FlatImage> flat(new FlatImage(image.pages()));
+  flat->fill(image);
+  std::vector<u64> numbers;
+  image.for_each_page([&](u64 number, Page&) { numbers.push_back(number); });
+  ImageBuilder builder(image.pool(), image.pages());
+  if (!numbers.empty()) {
+    Page* pages = FlatPages::create(flat->file_, flat->file(), image.pages() << kPageShift, numbers);
+    u64 next = 0;
+    image.for_each_page([&](u64 number, Page& page) {
+      if (page.hashed.load(std::memory_order_acquire)) pages[next].set_hash(page.content_hash());
+      builder.put(number, &pages[next++]);
+    });
+  }
+  auto result = builder.finish(image.kind());
+  flat->content_ = result->twin(image.kind());
+  result->flat_slot().flat = std::move(flat);
+  return result;
+}
+
+std::shared_ptr<FlatImage> FlatImage::of(const MemoryImage& image) {
+  MemoryImage::FlatSlot& slot = image.flat_slot();
+  std::lock_guard lock(slot.mutex);
+  u64 differences = 0;
+  if (slot.flat) image.for_each_difference(slot.flat->content(), [&](u64, Page*) { ++differences; });
+  // A copy of the whole costs as many pages: after that many it would have been the better choice, and so it
+  // is made at no more than twice the cost of having known.
+  slot.copied += differences;
+  if (slot.flat && (differences == 0 || slot.copied < slot.flat->stored())) return slot.flat;
+  std::shared_ptr<FlatImage> flat(new FlatImage(image.pages()));
+  flat->content_ = image.twin(image.kind());
+  flat->fill(image);
+  slot.copied = 0;
+  slot.flat = flat;
+  return flat;
+}
+
+}  // namespace shinken

@@ -1,0 +1,41 @@
+#pragma once
+// What a machine asks of its memory beside what its hart and devices do: to be frozen, forked and digested.
+// Both kinds freeze to the same MemoryImage, so that a golden serves forks of either kind.
+#include <functional>
+#include <memory>
+
+#include "monitor/memory/guest_memory.h"
+#include "monitor/memory/memory_image.h"
+
+namespace shinken {
+
+/// How often each path of `MapMemory` was taken; zeros for `SoftMemory`.
+struct PathCounters {
+  u64 scanned_pages = 0;     // dirty set: pages that a scan found written
+  u64 cold_faults = 0;       // cold golden: faults that the handler served
+  u64 prefetched_pages = 0;  // cold golden: pages filled before anybody asked
+  u64 live_faults = 0;       // live snapshot: writes that waited until the page was copied
+};
+
+class MachineMemory : public GuestMemory {
+ public:
+  /// The present content, immutable. This memory goes on as its child: every pointer that `page_for_write`
+  /// gave is void, and the owner has to drop those that it keeps (the hart's translations).
+  virtual std::shared_ptr<const MemoryImage> freeze() = 0;
+  /// Multiset hash of the content, equal to that of `freeze()`.
+  virtual Digest sum() = 0;
+  /// Pages handed out for writing since the start, fork or last freeze.
+  virtual u64 dirty_pages() const = 0;
+  virtual void for_each_dirty(const std::function<void(u64 page)>& visit) const = 0;
+  virtual PathCounters paths() const { return {}; }
+
+ protected:
+  using GuestMemory::GuestMemory;
+};
+
+/// All zeros. Throws MonitorError kNoMemory, kHostUnsupported (kMap where the host forbids userfaultfd).
+std::unique_ptr<MachineMemory> make_memory(MemoryKind kind, u64 pages);
+/// A copy-on-write child. Throws as above.
+std::unique_ptr<MachineMemory> fork_memory(MemoryKind kind, const std::shared_ptr<const MemoryImage>& image);
+
+}  // namespace shinken

@@ -1,0 +1,169 @@
+#include "monitor/memory/map_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "monitor/memory/host_mapping.h"
+#include "monitor/memory/soft_memory.h"
+
+namespace shinken {
+namespace {
+
+alignas(kPageSize) const u8 kZeroPage[kPageSize] = {};
+
+std::shared_ptr<const MemoryImage> empty_image(std::shared_ptr<PagePool> pool, u64 pages) {
+  return ImageBuilder(std::move(pool), pages).finish(MemoryKind::kMap);
+}
+
+void add(Digest& sum, const Digest& share) {
+  sum.lo += share.lo;
+  sum.hi += share.hi;
+}
+void subtract(Digest& sum, const Digest& share) {
+  sum.lo -= share.lo;
+  sum.hi -= share.hi;
+}
+
+}  // namespace
+
+MapMemory::MapMemory(std::shared_ptr<PagePool> pool, u64 pages)
+    : MachineMemory(pages),
+      faults_(Userfault::shared()),
+      image_(empty_image(std::move(pool), pages)),
+      scan_(faults_->has_scan() ? WriteScan::kWritten : WriteScan::kPrivate),
+      mine_(pages),
+      dirty_(pages),
+      watched_(pages) {
+  map(-1, false);
+}
+
+MapMemory::MapMemory(std::shared_ptr<const MemoryImage> image)
+    : MachineMemory(image->pages()),
+      faults_(Userfault::shared()),
+      image_(std::move(image)),
+      flat_(FlatImage::of(*image_)),
+      scan_(faults_->has_scan() ? WriteScan::kWritten : WriteScan::kPrivate),
+      mine_(pages_),
+      dirty_(pages_),
+      watched_(pages_) {
+  map(flat_->file(), flat_->huge() > 0);
+  image_->for_each_difference(flat_->content(), [this](u64 number, Page* page) {
+    faults_->copy(place(number), page == nullptr ? kZeroPage : page->data, kPageSize);
+    mine_.add(number);
+  });
+  count_flat_pages(static_cast<i64>(mine_.count()));
+}
+
+MapMemory::~MapMemory() {
+  munmap(base_, size());
+  count_flat_pages(-static_cast<i64>(mine_.count()));
+}
+
+void MapMemory::map(int file, bool aligned) {
+  const int flags = MAP_PRIVATE | MAP_NORESERVE | (file < 0 ? MAP_ANONYMOUS : 0);
+  // SAFETY: private memory that lives as long as this object.
+  base_ = map_host(file, size(), PROT_READ | PROT_WRITE, flags, aligned);
+  if (!faults_->add(base_, size())) scan_ = WriteScan::kPrivate;
+}
+
+const u8* MapMemory::page_for_read(u64 page) {
+  // Not the mapping's: reading a hole would give the file a page of zeros.
+  if (!mine_.has(page) && image_->find(page) == nullptr) return kZeroPage;
+  return place(page);
+}
+
+u8* MapMemory::page_for_write(u64 page) {
+  bool moved = false;
+  if (dirty_.add(page) && mine_.add(page)) {
+    count_flat_pages(1);
+    if (image_->find(page) == nullptr) {
+      moved = true;
+      // Writing a hole would give the file a page as well.
+      if (flat_) faults_->copy(place(page), kZeroPage, kPageSize);
+    }
+  }
+  const bool watched = watched_.has(page);
+  if ((moved || watched) && observer_ != nullptr) observer_->on_page_write(page, moved);
+  if (watched) watched_.remove(page);
+  return place(page);
+}
+
+const u8* MapMemory::shared_page(u64 page) const {
+  if (dirty_.has(page)) return nullptr;
+  const Page* found = image_->find(page);
+  return found == nullptr ? nullptr : found->data;
+}
+
+std::shared_ptr<const void> MapMemory::hold(u64 page) {
+  if (dirty_.has(page)) return nullptr;
+  Page* held = image_->find(page);
+  if (held == nullptr) return nullptr;
+  // Somebody's besides the image: whoever writes makes a copy.
+  held->keep();
+  return {held->data, [held, pool = image_->pool()](const void*) { held->drop(); }};
+}
+
+Digest MapMemory::frozen_share(u64 page) const {
+  Page* found = image_->find(page);
+  return found == nullptr ? Digest{} : page_share(page, found->content_hash());
+}
+
+/// Brings `hashes_` and `difference_` up to date.
+void MapMemory::rehash_written() {
+  const auto rehash = [this](u64 page) {
+    const Digest hash = hash_page(place(page));
+    const auto known = hashes_.find(page);
+    subtract(difference_, known == hashes_.end() ? frozen_share(page) : page_share(page, known->second));
+    add(difference_, page_share(page, hash));
+    hashes_[page] = hash;
+    ++paths_.scanned_pages;
+  };
+  // Pages are written only after they were handed out, so that the rest need not be looked at.
+  mine_.for_each_piece([&](u64 first) {
+    const u64 count = std::min(kPagesPerMid, pages_ - first);
+    const auto visit = [&](u64 from, u64 found) {
+      for (u64 i = 0; i < found; ++i) rehash(first + from + i);
+    };
+    if (scan_ == WriteScan::kWritten) {
+      faults_->scan_written(place(first), count << kPageShift, visit);
+    } else {
+      faults_->scan_private(place(first), count << kPageShift, visit);
+    }
+  });
+}
+
+Digest MapMemory::sum() {
+  if (!image_sum_) image_sum_ = image_->sum();
+  rehash_written();
+  Digest sum = *image_sum_;
+  add(sum, difference_);
+  return sum;
+}
+
+std::shared_ptr<const MemoryImage> MapMemory::freeze() {
+  // What the last digests found out need not be found out again.
+  if (!hashes_.empty()) rehash_written();
+  SoftMemory tree(*image_);
+  dirty_.for_each([&](u64 page) { std::memcpy(tree.page_for_write(page), place(page), kPageSize); });
+  auto image = tree.freeze()->twin(MemoryKind::kMap);
+  dirty_.for_each([&](u64 page) {
+    if (const auto known = hashes_.find(page); known != hashes_.end()) {
+      image->find(page)->set_hash(known->second);
+    }
+  });
+  if (!flat_ || dirty_.count() > flat_->stored() / 2) {
+    image = FlatImage::flattened(*image);
+  } else {
+    image->flat_slot().flat = flat_;
+  }
+  dirty_.clear();
+  hashes_.clear();
+  image_sum_.reset();
+  difference_ = {};
+  image_ = image;
+  return image;
+}
+
+}  // namespace shinken
