@@ -5,7 +5,7 @@
 #include "addon/environment.h"
 #include "addon/golden_object.h"
 #include "addon/machine_object.h"
-#include "monitor/memory/page_pool.h"
+#include "monitor/memory/machine_memory.h"
 
 namespace shinken::addon {
 namespace {
@@ -62,6 +62,9 @@ Napi::Value engine_stats(const Napi::CallbackInfo& info) {
   result.Set("heldBytes", static_cast<double>(memory.mapped_pages << kPageShift));
   result.Set("tables", static_cast<double>(memory.tables));
   result.Set("filePages", static_cast<double>(memory.file_pages));
+  result.Set("flatBytes", static_cast<double>(memory.flat_pages << kPageShift));
+  result.Set("hugeBytes", static_cast<double>(memory.huge_bytes));
+  result.Set("paths", paths_object(env, all_paths()));
   return result;
 }
 

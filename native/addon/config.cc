@@ -41,10 +41,18 @@ std::optional<std::vector<DiskConfig>> disks_of(Napi::Env env, const Napi::Value
   return disks;
 }
 
+std::optional<MemoryKind> memory_kind(Options& options, const char* fallback) {
+  const std::string name = options.text("memory", 8, fallback);
+  if (name == "soft") return MemoryKind::kSoft;
+  if (name == "uffd") return MemoryKind::kMap;
+  if (!name.empty()) options.refuse("memory", "\"soft\" or \"uffd\"");
+  return std::nullopt;
+}
+
 Napi::Value boot_machine(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   Options options(env, info[0], "bootMachine",
-                  {"memoryMiB", "program", "initrd", "bootargs", "disks", "rngSeed", "generationId", "mac"});
+                  {"memoryMiB", "program", "initrd", "bootargs", "disks", "rngSeed", "generationId", "mac", "memory"});
   MachineConfig config;
   config.memory_mib = options.integer("memoryMiB", kMinMemoryMiB, kMaxMemoryMiB, kDefaultMemoryMiB);
   config.program = options.text("program", kMaxPath, "");
@@ -54,7 +62,9 @@ Napi::Value boot_machine(const Napi::CallbackInfo& info) {
   const auto generation =
       options.bytes("generationId", config.generation_id.size(), config.generation_id.size());
   const auto mac = options.bytes("mac", config.mac.size(), config.mac.size());
+  const auto memory = memory_kind(options, "soft");
   if (!options.ok()) return env.Undefined();
+  config.memory = memory.value_or(MemoryKind::kSoft);
   std::copy(mac.begin(), mac.end(), config.mac.begin());
   std::copy(seed.begin(), seed.end(), config.rng_seed.begin());
   std::copy(generation.begin(), generation.end(), config.generation_id.begin());

@@ -1,6 +1,7 @@
 // Freezing a machine, forking it between two runs, and its digest.
 #include <utility>
 
+#include "addon/config.h"
 #include "addon/golden_object.h"
 #include "addon/machine_object.h"
 #include "addon/options.h"
@@ -9,12 +10,16 @@
 namespace shinken::addon {
 
 std::optional<ForkOptions> fork_options(Napi::Env env, const Napi::Value& value, bool from_golden) {
-  Options options(env, value, "fork", {"kind", "generationId", "mac"});
+  // A machine's own forks have its kind of memory.
+  Options options(env, value, "fork",
+                  from_golden ? std::initializer_list<const char*>{"kind", "generationId", "mac", "memory"}
+                              : std::initializer_list<const char*>{"kind", "generationId", "mac"});
   const std::string kind = options.text("kind", 16, from_golden ? "replica" : "");
   const std::vector<u8> id = options.bytes("generationId", 16, 16);
   const std::vector<u8> mac = options.bytes("mac", MacAddress{}.size(), MacAddress{}.size());
-  if (!options.ok()) return std::nullopt;
   ForkOptions result;
+  if (from_golden) result.memory = memory_kind(options, "");
+  if (!options.ok()) return std::nullopt;
   if (kind == "replica" && from_golden) {
     result.kind = ForkKind::kReplica;
   } else if (kind == "branch" && !from_golden) {

@@ -126,6 +126,15 @@ bool MachineObject::ready(Napi::Env env, const MachineCore& core) {
   return true;
 }
 
+Napi::Object paths_object(Napi::Env env, const PathCounters& paths) {
+  const Napi::Object result = Napi::Object::New(env);
+  result.Set("scannedPages", static_cast<double>(paths.scanned_pages));
+  result.Set("coldFaults", static_cast<double>(paths.cold_faults));
+  result.Set("prefetchedPages", static_cast<double>(paths.prefetched_pages));
+  result.Set("liveFaults", static_cast<double>(paths.live_faults));
+  return result;
+}
+
 Napi::Value MachineObject::stats(const Napi::CallbackInfo& info) {
   if (!genuine(info)) return info.Env().Undefined();
   const Napi::Object result = Napi::Object::New(info.Env());
@@ -135,6 +144,7 @@ Napi::Value MachineObject::stats(const Napi::CallbackInfo& info) {
   result.Set("memoryBytes", static_cast<double>(stats.memory_bytes));
   result.Set("privateBytes", static_cast<double>(stats.private_bytes));
   result.Set("pendingInput", static_cast<double>(stats.pending_input));
+  result.Set("paths", paths_object(info.Env(), stats.paths));
   const Napi::Object net = Napi::Object::New(info.Env());
   net.Set("sentFrames", static_cast<double>(stats.net.sent_frames));
   net.Set("sentBytes", static_cast<double>(stats.net.sent_bytes));

@@ -11,6 +11,9 @@
 
 namespace shinken::addon {
 
+/// How often each path of userfaultfd was taken, as an object.
+Napi::Object paths_object(Napi::Env env, const PathCounters& paths);
+
 /// What outlives the JavaScript object while work on it is in flight.
 struct MachineCore {
   std::shared_ptr<Environment> environment;

@@ -31,6 +31,8 @@ class Options {
   std::string text(const char* key, size_t max_length, const std::string& fallback);
   /// Copy of a Uint8Array (or Buffer) of at least `low` and at most `high` bytes; empty if absent.
   std::vector<u8> bytes(const char* key, size_t low, size_t high);
+  /// For what the caller itself finds wrong with an option.
+  void refuse(const char* key, const std::string& wanted) { fail(key, wanted); }
 
  private:
   std::optional<Napi::Value> get(const char* key);

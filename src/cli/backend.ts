@@ -1,7 +1,7 @@
 /** What stands behind a server or a local run: machines, goldens and tasks. Nothing is started before it is needed. */
 import type { TaskEnvironmentFactory } from "../env/index.js";
 import type { TaskSet } from "../env/task/index.js";
-import type { EngineLoad, GuestMemory } from "../sandbox/microvm/addon.js";
+import type { EngineLoad, GuestMemory, MemoryKind } from "../sandbox/microvm/addon.js";
 import type { MicrovmProvider } from "../sandbox/microvm/provider.js";
 
 export interface Backend {
@@ -22,6 +22,8 @@ export interface BackendOptions {
   tasks?: string | undefined;
   /** Share of the memory bounds that may be in use; as `MicrovmOptions` says if unsaid. */
   memoryShare?: number | undefined;
+  /** Guest memory; the provider's default if unsaid. */
+  memory?: MemoryKind | undefined;
 }
 
 /** Loads the tasks and opens the provider. Rejects with `bad_task` or `host_unsupported`. */
@@ -33,7 +35,7 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
       import("../sandbox/microvm/addon.js"),
     ]);
   const tasks = options.tasks === undefined ? undefined : await loadTasks(options.tasks);
-  const provider = new MicrovmProvider({ memoryShare: options.memoryShare });
+  const provider = new MicrovmProvider({ memoryShare: options.memoryShare, memory: options.memory });
   const factory = new TaskEnvironmentFactory({ provider, tasks: tasks?.tasks ?? [] });
   return {
     provider,

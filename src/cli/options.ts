@@ -33,6 +33,24 @@ export function share(text: string): number {
 /** MiB of guest memory: what the machine's address map has room for. */
 export const memory = integer(64, 4096);
 
+/** Kind of guest memory. */
+export function memoryKind(text: string): "soft" | "uffd" {
+  if (text === "soft" || text === "uffd") return text;
+  throw new InvalidArgumentError("must be soft or uffd.");
+}
+
+/** MiB of guest memory, its kind, or both in turn. */
+export interface MemoryChoice {
+  mib?: number;
+  kind?: "soft" | "uffd";
+}
+
+export function memoryOrKind(text: string, before: MemoryChoice | undefined): MemoryChoice {
+  if (text === "soft" || text === "uffd") return { ...before, kind: text };
+  if (/^\d/.test(text)) return { ...before, mib: memory(text) };
+  throw new InvalidArgumentError("must be a number of MiB, soft or uffd.");
+}
+
 /** Collects a repeatable option. */
 export function repeated(text: string, before: string[] | undefined): string[] {
   return [...(before ?? []), text];

@@ -61,7 +61,16 @@ const shell: ImageRecipe = {
   ],
   kernelPackage: "linux-image-riscv64",
   // crc32c_generic is a soft dependency that no list names; erofs does not mount without it.
-  modules: ["virtio_mmio", "virtio_blk", "crc32c_generic", "libcrc32c", "netfs", "erofs", "overlay", "virtio_net"],
+  modules: [
+    "virtio_mmio",
+    "virtio_blk",
+    "crc32c_generic",
+    "libcrc32c",
+    "netfs",
+    "erofs",
+    "overlay",
+    "virtio_net",
+  ],
   tools: ["erofs-utils", "busybox-static"],
   locales: ["en_US.utf8"],
   diskMiB: 1024,

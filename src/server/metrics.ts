@@ -12,7 +12,16 @@ export interface MetricsSource {
   /** Machines that are open, or undefined where the server has none. */
   machines?: (() => number) | undefined;
   /** Bytes of guest memory in this process, or undefined where the server has no machines. */
-  guestMemory?: (() => { liveBytes: number; heldBytes: number; fileBytes: number }) | undefined;
+  guestMemory?:
+    | (() => {
+        liveBytes: number;
+        heldBytes: number;
+        fileBytes: number;
+        flatBytes: number;
+        hugeBytes: number;
+        paths: Record<keyof typeof memoryPaths, number>;
+      })
+    | undefined;
   /** What the threads that run machines do, or undefined where the server has no machines. */
   engine?: EngineSource | undefined;
   /** Forks that were refused for want of memory. */
@@ -20,6 +29,14 @@ export interface MetricsSource {
   /** Forks killed before anybody used them, by the reason, or undefined where the server has no machines. */
   killedForks?: (() => Readonly<Record<string, number>>) | undefined;
 }
+
+/** Label of each path of userfaultfd. */
+const memoryPaths = {
+  scannedPages: "dirty_set",
+  coldFaults: "cold_golden",
+  prefetchedPages: "cold_golden_prefetch",
+  liveFaults: "live_snapshot",
+} as const;
 
 export class Metrics {
   private readonly registry = new Registry();
@@ -99,6 +116,29 @@ export class Metrics {
         "Pages of golden files that are mapped; the host's page cache holds them.",
         () => guestMemory().fileBytes,
       );
+      this.gauge(
+        "shinken_guest_memory_flat_bytes",
+        "Of the live bytes, those of flat memories and their goldens.",
+        () => guestMemory().flatBytes,
+      );
+      this.gauge(
+        "shinken_guest_memory_huge_bytes",
+        "Flat goldens in pages of 2 MiB.",
+        () => guestMemory().hugeBytes,
+      );
+      new Counter({
+        name: "shinken_userfaultfd_pages_total",
+        help: "Pages that userfaultfd served, by what for.",
+        labelNames: ["path"],
+        registers: this.registers,
+        collect() {
+          this.reset();
+          const { paths } = guestMemory();
+          for (const [key, path] of Object.entries(memoryPaths)) {
+            this.inc({ path }, paths[key as keyof typeof memoryPaths]);
+          }
+        },
+      });
     }
     if (source.engine !== undefined) addEngineMetrics(this.registry, source.engine);
     const { refusedForks } = source;

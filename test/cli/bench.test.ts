@@ -5,6 +5,15 @@ import { cli } from "../support/cli.js";
 
 const number = expect.any(Number) as number;
 const spread = { p50: number, p99: number };
+const figures = {
+  fork_us: spread,
+  ready_ms: spread,
+  bulk100_ms: number,
+  bulk1000: { ms: number, rss_mib: number },
+  step_true_ms: spread,
+  evaluate10_ms: spread,
+  close_us: spread,
+};
 
 describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
   "bench, with the shell image that is in the cache,",
@@ -31,15 +40,8 @@ describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
         host: expect.any(Object) as object,
         golden_mib: number,
         memory: {
-          soft: {
-            fork_us: spread,
-            ready_ms: spread,
-            bulk100_ms: number,
-            bulk1000: { ms: number, rss_mib: number },
-            step_true_ms: spread,
-            evaluate10_ms: spread,
-            close_us: spread,
-          },
+          soft: figures,
+          uffd: figures,
         },
         baseline: { spawn_true_ms: spread, fork2_us: spread, copy_ms: spread },
       });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { packageRoot } from "../../src/images/assets.js";
 import { MachineBudget } from "../../src/sandbox/budget.js";
+import type { MemoryKind } from "../../src/sandbox/microvm/addon.js";
 import { drawIdentity } from "../../src/sandbox/microvm/identity.js";
 import { MicrovmProvider } from "../../src/sandbox/microvm/provider.js";
 import { Siblings } from "../../src/sandbox/microvm/siblings.js";
@@ -11,8 +12,6 @@ import type { Golden, Sandbox } from "../../src/sandbox/sandbox.js";
 import { machinesUnavailable, microvm, providerForFile, TEST_IMAGE } from "../support/machine.js";
 
 const unavailable = await machinesUnavailable();
-const provider = providerForFile();
-let golden: Golden;
 
 const seedOf = (text: string): Uint8Array => createHash("sha256").update(text).digest();
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString().trim();
@@ -85,7 +84,12 @@ describe("the comparison among siblings", () => {
   });
 });
 
-describe.skipIf(unavailable !== null)("forks of a real machine", () => {
+const memories: MemoryKind[] = ["soft", "uffd"];
+
+describe.skipIf(unavailable !== null).each(memories)("forks of a real machine with %s memory", (memory) => {
+  const provider = providerForFile({ memory });
+  let golden: Golden;
+
   beforeAll(async () => {
     golden = await provider().imageGolden(TEST_IMAGE);
     return () => {
@@ -141,7 +145,10 @@ describe.skipIf(unavailable !== null)("forks of a real machine", () => {
           Buffer.from(seedOf("elsewhere")).toString("hex"),
           script,
         ],
-        { encoding: "utf8", env: { ...process.env, SHINKEN_TRANSLATION: translation } },
+        {
+          encoding: "utf8",
+          env: { ...process.env, SHINKEN_MEMORY: memory, SHINKEN_TRANSLATION: translation },
+        },
       );
       expect(child.stderr).toBe("");
       expect(JSON.parse(child.stdout)).toEqual({ output, digest });
@@ -307,7 +314,7 @@ describe.skipIf(unavailable !== null)("forks of a real machine", () => {
     b.close();
     expect(text(await fork.readFile("/srv/prepared"))).toBe("yes");
     await fork.close();
-    const other = new MicrovmProvider();
+    const other = new MicrovmProvider({ memory });
     const again = await other.setupGolden(TEST_IMAGE, digest, () =>
       Promise.reject(new Error("it is on disk")),
     );
@@ -336,5 +343,37 @@ describe.skipIf(unavailable !== null)("forks of a real machine", () => {
     await expect(deaf.fork()).rejects.toMatchObject({ code: "fork_failed" });
     expect(provider().openMachines()).toBe(before);
     deaf.close();
+  });
+});
+
+describe.skipIf(unavailable !== null)("a machine with flat memory", () => {
+  const providers = memories.map((memory) => providerForFile({ memory }));
+
+  it("is at every step in the state of one with soft memory, down to its branches", async () => {
+    const goldens = await Promise.all(providers.map((provider) => provider().imageGolden(TEST_IMAGE)));
+    let machines = await Promise.all(goldens.map((golden) => golden.fork({ seed: seedOf("both") })));
+    const digests = async (): Promise<void> => {
+      const [soft, flat] = await Promise.all(machines.map((machine) => machine.digest()));
+      expect(flat).toBe(soft);
+    };
+    const work = [
+      "seq 20000 | sort -R --random-source=/etc/passwd | sha256sum",
+      "python3 -c 'import json, sqlite3; print(len(json.dumps(list(range(50000)))))'",
+      "cp -r /etc /tmp/etc && rm -r /tmp/etc/a*",
+    ];
+    for (const script of work) {
+      const [soft, flat] = await Promise.all(machines.map((machine) => run(machine, script)));
+      expect(flat).toBe(soft);
+      await digests();
+    }
+    const branches = await Promise.all(machines.map((machine) => machine.fork("branch")));
+    await closeAll(machines);
+    machines = branches;
+    await Promise.all(machines.map((machine) => run(machine, work[1] ?? "")));
+    await digests();
+    expect(microvm(machines[1] as Sandbox).native.stats().paths.scannedPages).toBeGreaterThan(0);
+    expect(microvm(machines[0] as Sandbox).native.stats().paths.scannedPages).toBe(0);
+    await closeAll(machines);
+    for (const golden of goldens) golden.close();
   });
 });

@@ -175,7 +175,14 @@ describe("what a server shows of itself", () => {
     const server = await start({
       machines: () => 3,
       killedForks: () => ({ lost: 2, repeated: 0 }),
-      guestMemory: () => ({ liveBytes: 8192, heldBytes: 1_048_576, fileBytes: 4096 }),
+      guestMemory: () => ({
+        liveBytes: 8192,
+        heldBytes: 1_048_576,
+        fileBytes: 4096,
+        flatBytes: 12_288,
+        hugeBytes: 2_097_152,
+        paths: { scannedPages: 7, coldFaults: 8, prefetchedPages: 9, liveFaults: 10 },
+      }),
     });
     const peer = await Peer.connect(server);
     const { session } = await peer.session();
@@ -201,6 +208,12 @@ describe("what a server shows of itself", () => {
       "shinken_guest_memory_live_bytes 8192",
       "shinken_guest_memory_held_bytes 1048576",
       "shinken_guest_memory_file_bytes 4096",
+      "shinken_guest_memory_flat_bytes 12288",
+      "shinken_guest_memory_huge_bytes 2097152",
+      'shinken_userfaultfd_pages_total{path="dirty_set"} 7',
+      'shinken_userfaultfd_pages_total{path="cold_golden"} 8',
+      'shinken_userfaultfd_pages_total{path="cold_golden_prefetch"} 9',
+      'shinken_userfaultfd_pages_total{path="live_snapshot"} 10',
       "shinken_sessions_created_total 2",
       "shinken_resets_total 1",
       "shinken_forks_total 2",

@@ -194,7 +194,9 @@ std::shared_ptr<Golden> Machine::freeze() {
 Digest Machine::digest() {
   const std::lock_guard in_use(impl_->rest);
   impl_->check_at_rest();
-  return machine_digest(impl_->save_state(), impl_->memory->pages(), impl_->memory->sum());
+  const Digest sum = impl_->memory->sum();
+  impl_->publish();
+  return machine_digest(impl_->save_state(), impl_->memory->pages(), sum);
 }
 
 void Machine::share_code_with(Golden& golden) {

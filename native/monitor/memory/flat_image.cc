@@ -29,9 +29,13 @@ struct Mapping {
 /// The file, and how many of its pages are filled.
 struct FlatImage::File {
   explicit File(u64 pages) : handle(make_memory_file(pages << kPageShift)) {}
-  ~File() { count_flat_pages(-static_cast<i64>(filled)); }
+  ~File() {
+    count_flat_pages(-static_cast<i64>(filled));
+    count_huge_bytes(-static_cast<i64>(huge));
+  }
   FileHandle handle;
   u64 filled = 0;
+  u64 huge = 0;  // bytes in huge pages
 };
 
 namespace {
@@ -76,6 +80,10 @@ int FlatImage::file() const {
   return file_->handle.get();
 }
 
+u64 FlatImage::huge() const {
+  return file_->huge;
+}
+
 u64 FlatImage::stored() const {
   return file_->filled;
 }
@@ -95,7 +103,8 @@ void FlatImage::fill(const MemoryImage& image) {
       ++file_->filled;
     });
     count_flat_pages(static_cast<i64>(file_->filled));
-    huge_ = huge_bytes(to.at, to.bytes);
+    file_->huge = huge_bytes(to.at, to.bytes);
+    count_huge_bytes(static_cast<i64>(file_->huge));
   }
   seal_memory_file(file_->handle, true);
 }

@@ -30,7 +30,7 @@ class FlatImage {
   /// Pages that it stores.
   u64 stored() const;
   /// Bytes in pages of 2 MiB, when it was made.
-  u64 huge() const { return huge_; }
+  u64 huge() const;
 
  private:
   explicit FlatImage(u64 pages);
@@ -39,7 +39,6 @@ class FlatImage {
   struct File;
   std::shared_ptr<File> file_;
   u64 pages_;
-  u64 huge_ = 0;
   std::shared_ptr<const MemoryImage> content_;
 };
 

@@ -17,6 +17,9 @@ struct PathCounters {
   u64 live_faults = 0;       // live snapshot: writes that waited until the page was copied
 };
 
+/// The sum of all memories of the process, those that are gone included.
+PathCounters all_paths();
+
 class MachineMemory : public GuestMemory {
  public:
   /// The present content, immutable. This memory goes on as its child: every pointer that `page_for_write`

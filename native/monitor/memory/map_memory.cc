@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "monitor/memory/host_mapping.h"
@@ -26,7 +27,18 @@ void subtract(Digest& sum, const Digest& share) {
   sum.hi -= share.hi;
 }
 
+/// Counters of the whole process, for metrics alone.
+struct AllPaths {
+  std::atomic<u64> scanned_pages{0}, cold_faults{0}, prefetched_pages{0}, live_faults{0};
+};
+AllPaths totals;
+
 }  // namespace
+
+PathCounters all_paths() {
+  return {totals.scanned_pages.load(), totals.cold_faults.load(), totals.prefetched_pages.load(),
+          totals.live_faults.load()};
+}
 
 MapMemory::MapMemory(std::shared_ptr<PagePool> pool, u64 pages)
     : MachineMemory(pages),
@@ -119,6 +131,7 @@ void MapMemory::rehash_written() {
     add(difference_, page_share(page, hash));
     hashes_[page] = hash;
     ++paths_.scanned_pages;
+    totals.scanned_pages.fetch_add(1, std::memory_order_relaxed);
   };
   // Pages are written only after they were handed out, so that the rest need not be looked at.
   mine_.for_each_piece([&](u64 first) {

@@ -16,7 +16,7 @@ constexpr u64 kSpareChunks = 4;
 struct Pools {
   std::mutex mutex;
   std::unordered_set<const PagePool*> all;
-  std::atomic<u64> file_pages{0}, flat_pages{0};
+  std::atomic<u64> file_pages{0}, flat_pages{0}, huge_bytes{0};
 };
 Pools& pools() {
   static Pools& present = *new Pools;
@@ -34,14 +34,19 @@ MemoryStats memory_stats() {
     sum.mapped_pages += part.mapped_pages;
     sum.tables += part.tables;
   }
-  const u64 flat = pools().flat_pages.load(std::memory_order_relaxed);
-  sum.live_pages += flat;
-  sum.mapped_pages += flat;
+  sum.flat_pages = pools().flat_pages.load(std::memory_order_relaxed);
+  sum.huge_bytes = pools().huge_bytes.load(std::memory_order_relaxed);
+  sum.live_pages += sum.flat_pages;
+  sum.mapped_pages += sum.flat_pages;
   return sum;
 }
 
 void count_flat_pages(i64 by) {
   pools().flat_pages.fetch_add(static_cast<u64>(by), std::memory_order_relaxed);
+}
+
+void count_huge_bytes(i64 by) {
+  pools().huge_bytes.fetch_add(static_cast<u64>(by), std::memory_order_relaxed);
 }
 
 Digest Page::content_hash() {

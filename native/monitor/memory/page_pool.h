@@ -50,10 +50,13 @@ struct PoolStats {
 /// Flat memories count in `live_pages` and `mapped_pages` with the pages that they filled or handed out.
 struct MemoryStats : PoolStats {
   u64 file_pages = 0;  // pages of golden files that are mapped; they cost what the page cache holds
+  u64 flat_pages = 0;  // of live_pages: those outside the pools
+  u64 huge_bytes = 0;  // of flat goldens: in pages of 2 MiB
 };
 MemoryStats memory_stats();
 /// Pages outside the pools: of flat goldens, and private ones of flat memories.
 void count_flat_pages(i64 by);
+void count_huge_bytes(i64 by);
 
 /// Pages of one family of machines (a first machine, its goldens, their forks). Thread-safe. Outlives its
 /// pages: every memory and image of the family holds it.

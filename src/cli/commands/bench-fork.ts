@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import { loadBenchmark } from "../benchmark.js";
-import { share } from "../options.js";
+import type { MemoryKind } from "../../sandbox/microvm/addon.js";
+import { memoryKind, share } from "../options.js";
 import { closeGrader, evaluateTen, prepareTen } from "../ten-checks.js";
 
 export interface Spread {
@@ -9,19 +10,19 @@ export interface Spread {
   p99: number;
 }
 
+interface ForkFigures {
+  fork_us: Spread;
+  ready_ms: Spread;
+  bulk100_ms: number;
+  bulk1000: { ms: number; rss_mib: number; growth_mib: number };
+  step_true_ms: Spread;
+  evaluate10_ms: Spread | null;
+  close_us: Spread;
+}
+
 interface ForkReport {
   golden_mib: number;
-  memory: {
-    soft: {
-      fork_us: Spread;
-      ready_ms: Spread;
-      bulk100_ms: number;
-      bulk1000: { ms: number; rss_mib: number; growth_mib: number };
-      step_true_ms: Spread;
-      evaluate10_ms: Spread | null;
-      close_us: Spread;
-    };
-  };
+  memory: Partial<Record<MemoryKind, ForkFigures>>;
   baseline: { spawn_true_ms: Spread; fork2_us: Spread; copy_ms: Spread };
 }
 
@@ -33,18 +34,25 @@ export function define(command: Command): void {
   command
     .option("--image <name>", "image of the machine", "shell")
     .option("--effort <x>", "share of the default number of samples", share, 1)
+    .option("--memory <kind>", "guest memory: soft or uffd; both, side by side, if unsaid", memoryKind)
     .option("--json", "print one JSON object")
     .addHelpText("after", "\nExample:\n  shinken bench fork --json")
     .action(benchFork);
 }
 
-async function benchFork(options: { image: string; effort: number; json?: boolean }): Promise<void> {
+async function benchFork(options: {
+  image: string;
+  effort: number;
+  memory?: MemoryKind;
+  json?: boolean;
+}): Promise<void> {
   const { MicrovmProvider } = await import("../../sandbox/microvm/provider.js");
   const module = await loadBenchmark<ForkModule>("fork");
-  const provider = new MicrovmProvider();
+  const kinds: MemoryKind[] = options.memory === undefined ? ["soft", "uffd"] : [options.memory];
+  const providers = kinds.map((memory) => new MicrovmProvider({ memory }));
   try {
     const result = await module.benchFork({
-      provider,
+      providers: Object.fromEntries(kinds.map((kind, i) => [kind, providers[i]])),
       image: options.image,
       effort: options.effort,
       evaluate10: {
@@ -55,23 +63,27 @@ async function benchFork(options: { image: string; effort: number; json?: boolea
     });
     process.stdout.write(options.json === true ? `${JSON.stringify(result)}\n` : render(result));
   } finally {
-    await provider.close();
+    await Promise.all(providers.map((provider) => provider.close()));
     await closeGrader();
   }
 }
 
-function render({ golden_mib, memory: { soft }, baseline }: ForkReport): string {
+function render({ golden_mib, memory, baseline }: ForkReport): string {
   const row = (name: string, spread: Spread | null, unit: string): string =>
     `${name.padEnd(28)} ${spread === null ? "-" : `p50 ${spread.p50} p99 ${spread.p99} ${unit}`}`;
+  const figures = Object.entries(memory).flatMap(([kind, of]) => [
+    `${kind} memory`,
+    row("host fork", of.fork_us, "us"),
+    row("fork to ready", of.ready_ms, "ms"),
+    `${"100 forks ready".padEnd(28)} ${of.bulk100_ms} ms`,
+    `${"1,000 forks ready".padEnd(28)} ${of.bulk1000.ms} ms, process ${of.bulk1000.rss_mib} MiB (${of.bulk1000.growth_mib} more than without)`,
+    row("step with true", of.step_true_ms, "ms"),
+    row("evaluate with ten checks", of.evaluate10_ms, "ms"),
+    row("close", of.close_us, "us"),
+  ]);
   return [
     `golden ${golden_mib} MiB`,
-    row("host fork", soft.fork_us, "us"),
-    row("fork to ready", soft.ready_ms, "ms"),
-    `${"100 forks ready".padEnd(28)} ${soft.bulk100_ms} ms`,
-    `${"1,000 forks ready".padEnd(28)} ${soft.bulk1000.ms} ms, process ${soft.bulk1000.rss_mib} MiB (${soft.bulk1000.growth_mib} more than without)`,
-    row("step with true", soft.step_true_ms, "ms"),
-    row("evaluate with ten checks", soft.evaluate10_ms, "ms"),
-    row("close", soft.close_us, "us"),
+    ...figures,
     row("baseline: spawn /bin/true", baseline.spawn_true_ms, "ms"),
     row("baseline: fork(2)", baseline.fork2_us, "us"),
     row("baseline: plain copy", baseline.copy_ms, "ms"),

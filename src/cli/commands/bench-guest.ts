@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { loadBenchmark } from "../benchmark.js";
-import { share } from "../options.js";
+import { memoryKind, share } from "../options.js";
 import type { Spread } from "./bench-fork.js";
 
 type Median = Pick<Spread, "p50">;
@@ -17,15 +17,21 @@ export function define(command: Command): void {
   command
     .option("--image <name>", "image of the machine", "shell")
     .option("--effort <x>", "share of the default number of samples", share, 1)
+    .option("--memory <kind>", "guest memory: soft (default) or uffd", memoryKind)
     .option("--json", "print one JSON object")
     .addHelpText("after", "\nExample:\n  shinken bench guest --json")
     .action(benchGuest);
 }
 
-async function benchGuest(options: { image: string; effort: number; json?: boolean }): Promise<void> {
+async function benchGuest(options: {
+  image: string;
+  effort: number;
+  memory?: "soft" | "uffd";
+  json?: boolean;
+}): Promise<void> {
   const { MicrovmProvider } = await import("../../sandbox/microvm/provider.js");
   const module = await loadBenchmark<GuestModule>("guest");
-  const provider = new MicrovmProvider();
+  const provider = new MicrovmProvider({ memory: options.memory });
   try {
     const result = await module.benchGuest({
       provider,

@@ -3,12 +3,12 @@ import { GuestError } from "../../sandbox/agent/failures.js";
 import type { ExecResult, ExecStream, Sandbox } from "../../sandbox/sandbox.js";
 import { runFailed } from "../catalogue.js";
 import { report } from "../failure.js";
-import { integer, memory, pair, seconds } from "../options.js";
+import { integer, type MemoryChoice, memoryOrKind, pair, seconds } from "../options.js";
 import { copyIn, fetchOut } from "../transfer.js";
 
 interface RunOptions {
   image: string;
-  memory?: number;
+  memory?: MemoryChoice;
   seed?: number;
   copy?: [string, string][];
   fetch?: [string, string][];
@@ -29,7 +29,11 @@ export function define(command: Command): void {
     .argument("<command...>", "program and arguments; for a shell: sh -c '...'")
     .passThroughOptions()
     .option("--image <name>", "image of the machine", "shell")
-    .option("--memory <MiB>", "memory of the machine (default: 512)", memory)
+    .option(
+      "--memory <MiB|kind>",
+      "memory of the machine in MiB (default: 512), or its kind: soft, uffd; repeatable",
+      memoryOrKind,
+    )
     .option("--seed <n>", "the same seed, the same machine", integer(0))
     .option("--copy <host:guest>", "copy a file or folder in first; repeatable", pairs)
     .option("--fetch <guest:host>", "copy a file or folder out afterwards; repeatable", pairs)
@@ -67,10 +71,10 @@ async function run(argv: readonly string[], options: RunOptions): Promise<number
     import("../../sandbox/microvm/provider.js"),
     import("../../env/session/seeds.js"),
   ]);
-  const provider = new MicrovmProvider();
+  const provider = new MicrovmProvider({ memory: options.memory?.kind });
   try {
     const golden = await provider.imageGolden(options.image, {
-      ...(options.memory === undefined ? {} : { memoryMiB: options.memory }),
+      ...(options.memory?.mib === undefined ? {} : { memoryMiB: options.memory.mib }),
       onProgress: (line) => process.stderr.write(`${line}\n`),
     });
     const machine = await golden.fork(

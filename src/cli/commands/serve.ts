@@ -3,12 +3,14 @@ import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { ShinkenError } from "../../errors/index.js";
 import type { LimitOverrides } from "../../server/index.js";
-import { integer, repeated, seconds } from "../options.js";
+import type { MemoryKind } from "../../sandbox/microvm/addon.js";
+import { integer, memoryKind, repeated, seconds } from "../options.js";
 
 interface ServeOptions {
   host: string;
   port: number;
   tasks?: string;
+  memory?: MemoryKind;
   tokenFile?: string;
   origin?: string[];
   drain: number;
@@ -30,6 +32,7 @@ export function define(command: Command): void {
     .option("--port <n>", "port; 0 for any free one", integer(0, 65_535), 8080)
     .option("--host <address>", "address to listen on; any but loopback needs a token", "127.0.0.1")
     .option("--tasks <dir>", "folder of tasks to serve")
+    .option("--memory <kind>", "guest memory: soft (default) or uffd", memoryKind)
     .option("--token-file <file>", "file with the bearer token (or set SHINKEN_TOKEN)")
     .option("--origin <url>", "let web pages of this origin in; repeatable", repeated)
     .option("--drain <seconds>", "time that open sessions get after SIGTERM", seconds, 10)
@@ -70,6 +73,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const unwritable = new Promise<unknown>((resolve) => out.on("error", resolve));
   const backend = await openBackend({
     tasks: options.tasks,
+    memory: options.memory,
     memoryShare: options.memoryShare === undefined ? undefined : options.memoryShare / 100,
   });
   const server = await startServer({

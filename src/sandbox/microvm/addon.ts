@@ -7,6 +7,21 @@ import type { NetworkStats } from "../sandbox.js";
 /** Console ports of a machine, by what they are for. */
 export type PortName = "agent" | "grader";
 
+/** Guest memory: a tree of shared pages, or a flat private mapping with userfaultfd. */
+export type MemoryKind = "soft" | "uffd";
+
+/** How often each path of userfaultfd was taken; zeros with soft memory. */
+export interface MemoryPaths {
+  /** Dirty set: pages that a scan found written. */
+  scannedPages: number;
+  /** Cold golden: faults that waited until their page was read. */
+  coldFaults: number;
+  /** Cold golden: pages read before anybody asked. */
+  prefetchedPages: number;
+  /** Live snapshot: writes that waited until their page was copied. */
+  liveFaults: number;
+}
+
 export interface NativeDisk {
   path: string;
   /** Recorded in goldens and compared when one is loaded; at most 64 bytes. */
@@ -26,6 +41,8 @@ export interface BootConfig {
   generationId?: Uint8Array;
   /** Six bytes: address of the network card. */
   mac?: Uint8Array;
+  /** `soft` if unsaid. */
+  memory?: MemoryKind;
 }
 
 export type StopReason =
@@ -79,6 +96,7 @@ export interface NativeStats {
   memoryBytes: number;
   privateBytes: number;
   pendingInput: number;
+  paths: MemoryPaths;
   net: NetworkStats;
 }
 
@@ -114,7 +132,10 @@ export interface NativeMachine {
 
 export interface NativeGolden {
   fork(
-    options: { kind?: "replica"; generationId: Uint8Array; mac?: Uint8Array } | { kind: "grade" },
+    options: ({ kind?: "replica"; generationId: Uint8Array; mac?: Uint8Array } | { kind: "grade" }) & {
+      /** That of the machine that was frozen if unsaid; `soft` of a loaded golden. Changes nothing in the guest. */
+      memory?: MemoryKind;
+    },
   ): NativeMachine;
   save(options: { path: string; note?: string }): Promise<void>;
   digest(): Promise<string>;
@@ -175,6 +196,12 @@ export interface EngineStats {
   tables: number;
   /** Pages of golden files that are mapped; the host's page cache holds them. */
   filePages: number;
+  /** Of `liveBytes`, what flat memories and their goldens hold. */
+  flatBytes: number;
+  /** Of flat goldens, what lies in pages of 2 MiB; 0 where the host grants none. */
+  hugeBytes: number;
+  /** All machines that were ever there. */
+  paths: MemoryPaths;
 }
 
 export interface Addon {
@@ -202,6 +229,12 @@ export interface GuestMemory {
   heldBytes: number;
   /** Pages of golden files that are mapped; the host's page cache holds them. */
   fileBytes: number;
+  /** Of `liveBytes`, what flat memories and their goldens hold. */
+  flatBytes: number;
+  /** Of flat goldens, what lies in pages of 2 MiB; 0 where the host grants none. */
+  hugeBytes: number;
+  /** What userfaultfd served. */
+  paths: MemoryPaths;
 }
 
 /** What the threads of the process do, and how long requests waited for one. */
@@ -229,11 +262,17 @@ const PAGE_BYTES = 4096;
 /** Does not load the addon: where it was never needed, no machine has any memory. */
 export function guestMemory(): GuestMemory {
   const stats = loaded?.engineStats();
-  if (stats === undefined) return { liveBytes: 0, heldBytes: 0, fileBytes: 0 };
+  if (stats === undefined) {
+    const paths = { scannedPages: 0, coldFaults: 0, prefetchedPages: 0, liveFaults: 0 };
+    return { liveBytes: 0, heldBytes: 0, fileBytes: 0, flatBytes: 0, hugeBytes: 0, paths };
+  }
   return {
     liveBytes: stats.liveBytes,
     heldBytes: stats.heldBytes,
     fileBytes: stats.filePages * PAGE_BYTES,
+    flatBytes: stats.flatBytes,
+    hugeBytes: stats.hugeBytes,
+    paths: stats.paths,
   };
 }
 

@@ -45,6 +45,7 @@ export async function bootImage(
       rngSeed: seed,
       generationId: identity.generationId,
       mac: macBytes(identity.mac),
+      memory: family.household.memory,
     })
     .catch((error: unknown) => {
       throw nativeError(error);

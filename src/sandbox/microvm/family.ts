@@ -1,4 +1,5 @@
 /** What the machines that descend from one golden have in common, and what one machine knows of its descent. */
+import type { MemoryKind } from "./addon.js";
 import type { Admission } from "./admission.js";
 import type { Gate } from "./gate.js";
 import type { Siblings } from "./siblings.js";
@@ -19,6 +20,8 @@ export interface Household {
   readonly readyMs: number;
   /** Forks that are on their way from their host's clock to their acknowledgement. */
   readonly arrivals: Gate;
+  /** Guest memory of all its machines. */
+  readonly memory: MemoryKind;
   readonly closed: boolean;
   /** Forks that were killed, by the reason; not those that a closing provider took along. */
   readonly killed: Record<ForkFailure, number>;

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { ShinkenError } from "../../errors/index.js";
 import { type ForkPacket, GuestError, RepeatedError } from "../agent/index.js";
 import type { MachineBudget } from "../budget.js";
-import type { NativeGolden, NativeMachine } from "./addon.js";
+import type { MemoryKind, NativeGolden, NativeMachine } from "./addon.js";
 import { FORK_BYTES } from "./admission.js";
 import type { Descent, Family, ForkFailure } from "./family.js";
 import { drawIdentity, type ForkIdentity, macBytes } from "./identity.js";
@@ -49,7 +49,7 @@ function admitted<T>({ household }: Family, kind: "ordinary" | "grade", make: ()
 async function makeReplica(source: ForkSource, seed: Uint8Array | null): Promise<MicrovmSandbox> {
   const start = performance.now();
   const identity = identityFor(source.family, seed, "replica");
-  const native = hostFork(source.native, identity);
+  const native = hostFork(source.native, identity, source.family.household.memory);
   // A seeded run continues at the golden's time; an unseeded machine wakes up in the present.
   const packet = (): ForkPacket => ({
     ...packetOf(identity),
@@ -70,9 +70,10 @@ async function makeReplica(source: ForkSource, seed: Uint8Array | null): Promise
 export function hostFork(
   golden: NativeGolden,
   { generationId, mac }: Pick<ForkIdentity, "generationId" | "mac">,
+  memory: MemoryKind,
 ): NativeMachine {
   try {
-    return golden.fork({ generationId, mac: macBytes(mac) });
+    return golden.fork({ generationId, mac: macBytes(mac), memory });
   } catch (error) {
     throw nativeError(error);
   }

@@ -8,7 +8,7 @@ import { openImage } from "../../images/cache/images.js";
 import type { ImageInfo } from "../../images/types.js";
 import type { MemoryBound } from "../host-memory.js";
 import type { Golden, GoldenKey, Network, Sandbox, SandboxProvider } from "../sandbox.js";
-import { type NativeMachine, loadAddon } from "./addon.js";
+import { type MemoryKind, type NativeMachine, loadAddon } from "./addon.js";
 import { Admission, BOOT_BYTES } from "./admission.js";
 import { bootImage, disksOf, settle } from "./boot.js";
 import type { Family, ForkFailure, Household } from "./family.js";
@@ -27,6 +27,8 @@ export interface MicrovmOptions {
   cacheDir?: string | undefined;
   /** MiB of guest memory if a golden does not say. */
   memoryMiB?: number | undefined;
+  /** Guest memory of its machines; as SHINKEN_MEMORY says, else `soft`. Guests and digests do not depend on it. */
+  memory?: MemoryKind | undefined;
   /** How much code a golden decodes for its forks before it is handed out; `quick` if unsaid. */
   warm?: WarmDepth | undefined;
   /** Host milliseconds that a fork has to become ready. */
@@ -60,7 +62,7 @@ export class MicrovmProvider implements SandboxProvider {
   readonly #household: Household;
   #closing: Promise<void> | null = null;
 
-  /** @throws ShinkenError `host_unsupported` if the addon is not built, `bad_request` for an impossible share. */
+  /** @throws ShinkenError `host_unsupported` if the addon is not built, `bad_request` for an impossible share or another SHINKEN_MEMORY. */
   constructor(options: MicrovmOptions = {}) {
     this.#options = options;
     this.#store = new GoldenStore(cacheLayout(options.cacheDir).folder);
@@ -77,6 +79,7 @@ export class MicrovmProvider implements SandboxProvider {
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       readyMs: options.readyMs ?? DEFAULT_READY_MS,
       arrivals: new Gate(ARRIVALS_PER_THREAD * availableParallelism()),
+      memory: options.memory ?? memoryOfProcess(),
       get closed() {
         return isClosed();
       },
@@ -154,7 +157,8 @@ export class MicrovmProvider implements SandboxProvider {
   hostFork(golden: Golden): NativeMachine {
     if (!(golden instanceof MicrovmGolden))
       throw new ShinkenError("internal", "not a golden of this provider");
-    return hostFork(golden.shared.native, { generationId: randomBytes(16), mac: "02:00:00:00:00:01" });
+    const identity = { generationId: randomBytes(16), mac: "02:00:00:00:00:01" };
+    return hostFork(golden.shared.native, identity, this.#household.memory);
   }
 
   /** Bytes of a golden's pages that are not all zeros. */
@@ -283,6 +287,15 @@ export class MicrovmProvider implements SandboxProvider {
       await machine.close();
     }
   }
+}
+
+function memoryOfProcess(): MemoryKind {
+  const text = process.env["SHINKEN_MEMORY"] ?? "soft";
+  if (text === "soft" || text === "uffd") return text;
+  throw new ShinkenError("bad_request", `SHINKEN_MEMORY is ${JSON.stringify(text)}`, {
+    path: "SHINKEN_MEMORY",
+    suggestion: "soft or uffd",
+  });
 }
 
 interface Frozen {

@@ -174,6 +174,12 @@ export function nativeError(cause: unknown): ShinkenError {
   const message = cause instanceof Error ? cause.message : String(cause);
   const code = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? "") : "";
   if (code === "closed") return new ShinkenError("machine_closed", message, { cause });
+  if (code === "host_unsupported") {
+    return new ShinkenError("host_unsupported", message.replace(/^host_unsupported: /, ""), {
+      suggestion: "sysctl vm.unprivileged_userfaultfd=1, or use soft memory (`--memory soft`)",
+      cause,
+    });
+  }
   if (code === "no_memory") return new ShinkenError("out_of_memory", message, { cause });
   if (code.startsWith("golden_")) return new ShinkenError("golden_invalid", message, { cause });
   return new ShinkenError("internal", message, { cause });
