@@ -51,8 +51,9 @@ std::optional<MemoryKind> memory_kind(Options& options, const char* fallback) {
 
 Napi::Value boot_machine(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  Options options(env, info[0], "bootMachine",
-                  {"memoryMiB", "program", "initrd", "bootargs", "disks", "rngSeed", "generationId", "mac", "memory"});
+  Options options(
+      env, info[0], "bootMachine",
+      {"memoryMiB", "program", "initrd", "bootargs", "disks", "rngSeed", "generationId", "mac", "memory"});
   MachineConfig config;
   config.memory_mib = options.integer("memoryMiB", kMinMemoryMiB, kMaxMemoryMiB, kDefaultMemoryMiB);
   config.program = options.text("program", kMaxPath, "");

@@ -41,9 +41,19 @@ bool host_has(bool (Userfault::*what)() const) {
   return (*Userfault::shared().*what)();
 }
 
+/// A test case that is skipped, with the reason, where the host has no flat memory.
+#define MAP_TEST_CASE_(body, name)      \
+  static void body();                   \
+  TEST_CASE(name) {                     \
+    if (host_has_flat_memory()) body(); \
+  }                                     \
+  static void body()
+#define MAP_TEST_CASE(name) MAP_TEST_CASE_(DOCTEST_ANONYMOUS(on_flat_memory_), name)
+
 }  // namespace
 
-TEST_CASE("a digest hashes what was written since the last one, by pages that were handed out long before") {
+MAP_TEST_CASE(
+    "a digest hashes what was written since the last one, by pages that were handed out long before") {
   if (!host_has(&Userfault::has_scan)) {
     MESSAGE("skipped: this kernel has no PAGEMAP_SCAN (Linux 6.7)");
     return;
@@ -66,7 +76,7 @@ TEST_CASE("a digest hashes what was written since the last one, by pages that we
   CHECK(other.sum() == sum);
 }
 
-TEST_CASE("without the scan the raw page map finds the same digests") {
+MAP_TEST_CASE("without the scan the raw page map finds the same digests") {
   const auto image = image_with(1000);
   MapMemory scanned(image), raw(image);
   raw.scan_by(WriteScan::kPrivate);
@@ -88,7 +98,7 @@ TEST_CASE("without the scan the raw page map finds the same digests") {
   CHECK(raw.paths().scanned_pages > 0);
 }
 
-TEST_CASE("a page that was handed out and never written is not hashed") {
+MAP_TEST_CASE("a page that was handed out and never written is not hashed") {
   for (const WriteScan scan : {WriteScan::kWritten, WriteScan::kPrivate}) {
     if (scan == WriteScan::kWritten && !host_has(&Userfault::has_scan)) continue;
     MapMemory memory(image_with(100));
@@ -100,7 +110,7 @@ TEST_CASE("a page that was handed out and never written is not hashed") {
   }
 }
 
-TEST_CASE("reading and writing pages of zeros leaves the golden's file as it is") {
+MAP_TEST_CASE("reading and writing pages of zeros leaves the golden's file as it is") {
   const auto image = image_with(10);
   const u64 before = memory_stats().live_pages;
   MapMemory fork(image);
@@ -110,7 +120,7 @@ TEST_CASE("reading and writing pages of zeros leaves the golden's file as it is"
   CHECK(memory_stats().live_pages == before + 1);
 }
 
-TEST_CASE("a fork of a changed fork maps its ancestor's file and copies what was changed") {
+MAP_TEST_CASE("a fork of a changed fork maps its ancestor's file and copies what was changed") {
   const auto image = image_with(1000);
   MapMemory parent(image);
   for (u64 page : {1, 500, 4000}) put(parent, page, 0xaa);
@@ -123,7 +133,7 @@ TEST_CASE("a fork of a changed fork maps its ancestor's file and copies what was
   CHECK(child.page_for_read(500)[9] == 0xaa);
 }
 
-TEST_CASE("an image whose forks have copied as much as it holds gets a file of its own") {
+MAP_TEST_CASE("an image whose forks have copied as much as it holds gets a file of its own") {
   const auto image = image_with(100);
   MapMemory parent(image);
   for (u64 page = 0; page < 40; ++page) put(parent, page, 0xbb);
@@ -136,7 +146,7 @@ TEST_CASE("an image whose forks have copied as much as it holds gets a file of i
   CHECK(memory_stats().live_pages == before);
 }
 
-TEST_CASE("a memory lives on after its golden, its parent and the golden's file are gone") {
+MAP_TEST_CASE("a memory lives on after its golden, its parent and the golden's file are gone") {
   auto memory = std::make_unique<MapMemory>(image_with(300));
   put(*memory, 2, 77);
   const Digest sum = memory->sum();
@@ -146,7 +156,7 @@ TEST_CASE("a memory lives on after its golden, its parent and the golden's file 
   CHECK(memory->page_for_read(299)[0] == 1 + 299 % 200);
 }
 
-TEST_CASE("where the host has huge pages for shared memory, dense parts of a golden lie in them") {
+MAP_TEST_CASE("where the host has huge pages for shared memory, dense parts of a golden lie in them") {
   const auto image = image_with(1024);
   const u64 huge = image->flat_slot().flat->huge();
   if (huge == 0) {
@@ -161,7 +171,7 @@ TEST_CASE("where the host has huge pages for shared memory, dense parts of a gol
   CHECK(MapMemory(image).page_for_read(17)[1] == 18);
 }
 
-TEST_CASE("the same program ends in the same state on both memories, stage by stage") {
+MAP_TEST_CASE("the same program ends in the same state on both memories, stage by stage") {
   for (u64 seed = 1; seed <= 6; ++seed) {
     CAPTURE(seed);
     const bool hostile = seed % 2 == 0;

@@ -176,11 +176,9 @@ TEST_ON_BOTH_MEMORIES("the observer hears of moves, and of writes to watched pag
   memory.page_for_write(3);
   CHECK(recorder.calls == Calls{{3, true}, {3, false}});
   auto image = memory.freeze();
-  memory.watch(3);
-  const u8* before = memory.page_for_read(3);
-  const u8* after = memory.page_for_write(3);
+  memory.page_for_write(3);
   CHECK(recorder.calls.size() == 3);
-  CHECK(recorder.calls.back() == std::pair<u64, bool>{3, before != after});
+  CHECK(recorder.calls.back() == std::pair<u64, bool>{3, true});
 }
 
 TEST_CASE("chunks go back to the host when their pages do") {

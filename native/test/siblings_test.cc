@@ -75,11 +75,12 @@ RunRequest for_instructions(u64 count) {
 
 }  // namespace
 
-TEST_CASE("siblings in different phases of one program do not believe each other's code or tables") {
+TEST_ON_BOTH_MEMORIES("siblings in different phases of one program do not believe each other's code or tables") {
   TempDir dir;
   MachineConfig config;
   config.program = dir.write("program.bin", program());
   config.memory_mib = kMinMemoryMiB;
+  config.memory = memory_under_test;
   auto parent = Machine::create(config);
   parent->run(for_instructions(60));
   const auto golden = parent->freeze();

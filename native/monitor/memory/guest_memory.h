@@ -16,10 +16,10 @@ enum class MemoryKind : u8 {
 class PageObserver {
  public:
   virtual ~PageObserver() = default;
-  /// `page` is about to be handed out for writing, and either it is watched or its host address changes
-  /// (`moved`, a copy-on-write). Called before `page_for_write` returns; the observer drops every pointer
-  /// into the page and every block or translation made from it. The watch is cleared by the caller after this
-  /// returns.
+  /// `page` is about to be handed out for writing, and either it is watched or it is no longer where it was
+  /// (`moved`: a copy-on-write, in a flat memory only `shared_page`'s answer). Called before `page_for_write`
+  /// returns; the observer drops every pointer into the page and every block or translation made from it. The
+  /// watch is cleared by the caller after this returns.
   virtual void on_page_write(u64 page, bool moved) = 0;
 };
 

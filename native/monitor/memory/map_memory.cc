@@ -87,14 +87,12 @@ const u8* MapMemory::page_for_read(u64 page) {
 }
 
 u8* MapMemory::page_for_write(u64 page) {
-  bool moved = false;
-  if (dirty_.add(page) && mine_.add(page)) {
+  // Its address is the same unless it was the common page of zeros, but it is no longer the golden's.
+  const bool moved = dirty_.add(page);
+  if (moved && mine_.add(page)) {
     count_flat_pages(1);
-    if (image_->find(page) == nullptr) {
-      moved = true;
-      // Writing a hole would give the file a page as well.
-      if (flat_) faults_->copy(place(page), kZeroPage, kPageSize);
-    }
+    // Writing a hole would give the file a page as well.
+    if (flat_ && image_->find(page) == nullptr) faults_->copy(place(page), kZeroPage, kPageSize);
   }
   const bool watched = watched_.has(page);
   if ((moved || watched) && observer_ != nullptr) observer_->on_page_write(page, moved);

@@ -19,6 +19,17 @@ inline std::unique_ptr<MachineMemory> forked_memory(const std::shared_ptr<const 
   return fork_memory(memory_under_test, image);
 }
 
+/// False, with the reason in the output, where the host has no flat memory.
+inline bool host_has_flat_memory() {
+  try {
+    Userfault::shared();
+    return true;
+  } catch (const std::exception& error) {
+    MESSAGE("skipped: ", error.what());
+    return false;
+  }
+}
+
 }  // namespace shinken::test
 
 /// A test case whose body runs twice, once with each kind as `memory_under_test`.
@@ -30,6 +41,7 @@ inline std::unique_ptr<MachineMemory> forked_memory(const std::shared_ptr<const 
       body();                                                        \
     }                                                                \
     SUBCASE("uffd memory") {                                         \
+      if (!shinken::test::host_has_flat_memory()) return;            \
       shinken::test::memory_under_test = shinken::MemoryKind::kMap;  \
       body();                                                        \
     }                                                                \
