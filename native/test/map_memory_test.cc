@@ -11,6 +11,7 @@
 
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "monitor/base/error.h"
 #include "test/support/hostile.h"
@@ -209,6 +210,72 @@ MAP_TEST_CASE("the same program ends in the same state on both memories, stage b
       CHECK(late->digest() == soft->digest());
     }
   }
+}
+
+MAP_TEST_CASE("forks of a golden on disk fill its file page by page as they touch it, once for all of them") {
+  if (!host_has(&Userfault::can_serve)) return;
+  TempDir dir;
+  std::vector<u32> order;
+  Digest expected;
+  u64 stored = 0;
+  {
+    const auto golden = start_echo(dir, 4)->freeze();
+    golden->save(dir.file("g"));
+    auto soft = Machine::fork(golden, kOnSoft);
+    soft->run(ask(1, 9));
+    expected = soft->digest();
+  }
+  const auto before = all_paths();
+  {
+    const auto golden = Golden::load(dir.file("g"), {{}, GoldenCheck::kIndex});
+    stored = golden->stored_pages();
+    auto first = Machine::fork(golden, kOnMap);
+    CHECK(golden->touched_pages().empty());
+    first->run(ask(1, 9));
+    CHECK(first->digest() == expected);
+    order = golden->touched_pages();
+    CHECK(!order.empty());
+    CHECK(order.size() < stored);
+    CHECK(first->stats().paths.cold_faults == order.size());
+    auto second = Machine::fork(golden, kOnMap);
+    second->run(ask(1, 9));
+    CHECK(second->digest() == expected);
+    // A page of the file is filled once.
+    CHECK(second->stats().paths.cold_faults == 0);
+    // Frozen before all of it was touched, it is a golden like any other.
+    CHECK(Machine::fork(second->freeze(), kOnSoft)->digest() == expected);
+  }
+  CHECK(all_paths().cold_faults - before.cold_faults == order.size());
+  CHECK(all_paths().prefetched_pages == before.prefetched_pages);
+  const auto golden = Golden::load(dir.file("g"), {{}, GoldenCheck::kIndex});
+  // What another file's record may hold does no harm.
+  order.push_back(~u32{0});
+  golden->prefetch(order);
+  auto fork = Machine::fork(golden, kOnMap);
+  fork->run(ask(1, 9));
+  CHECK(fork->digest() == expected);
+  fork->close();
+  // Its threads are joined with the golden, whatever they have come to.
+  const u64 ahead = all_paths().prefetched_pages - before.prefetched_pages;
+  CHECK(ahead <= stored);
+}
+
+MAP_TEST_CASE("what is read ahead is not waited for") {
+  if (!host_has(&Userfault::can_serve)) return;
+  TempDir dir;
+  start_echo(dir, 4)->freeze()->save(dir.file("g"));
+  const auto golden = Golden::load(dir.file("g"), {{}, GoldenCheck::kIndex});
+  golden->prefetch({0});
+  const auto before = all_paths();
+  auto first = Machine::fork(golden, kOnMap);
+  while (all_paths().prefetched_pages - before.prefetched_pages < golden->stored_pages()) {
+    std::this_thread::yield();
+  }
+  first->run(ask(1));
+  auto second = Machine::fork(golden, kOnMap);
+  second->run(ask(1));
+  CHECK(second->digest() == first->digest());
+  CHECK(first->stats().paths.cold_faults + second->stats().paths.cold_faults == 0);
 }
 
 TEST_CASE("a host that forbids userfaultfd is told of with what to set, and soft memory works there") {

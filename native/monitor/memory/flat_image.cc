@@ -2,9 +2,12 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "monitor/memory/host_mapping.h"
+#include "monitor/memory/machine_memory.h"
 #include "monitor/memory/userfault.h"
 
 namespace shinken {
@@ -35,7 +38,8 @@ struct FlatImage::File {
   }
   FileHandle handle;
   u64 filled = 0;
-  u64 huge = 0;  // bytes in huge pages
+  u64 expected = 0;  // of a cold one: pages that it will store
+  u64 huge = 0;      // bytes in huge pages
 };
 
 namespace {
@@ -74,7 +78,12 @@ class FlatPages final : public PageHome {
 
 }  // namespace
 
-FlatImage::FlatImage(u64 pages) : file_(std::make_shared<File>(pages)), pages_(pages) {}
+FlatImage::FlatImage(u64 pages) : file_(std::make_shared<File>(pages)), pages_(pages), filled_(pages) {}
+
+FlatImage::~FlatImage() {
+  stop_.store(true);
+  if (ahead_.joinable()) ahead_.join();
+}
 
 int FlatImage::file() const {
   return file_->handle.get();
@@ -85,7 +94,7 @@ u64 FlatImage::huge() const {
 }
 
 u64 FlatImage::stored() const {
-  return file_->filled;
+  return file_->expected != 0 ? file_->expected : file_->filled;
 }
 
 void FlatImage::fill(const MemoryImage& image) {
@@ -107,6 +116,68 @@ void FlatImage::fill(const MemoryImage& image) {
     count_huge_bytes(static_cast<i64>(file_->huge));
   }
   seal_memory_file(file_->handle, true);
+  complete_.store(true, std::memory_order_release);
+}
+
+void FlatImage::fill_one(u64 number) {
+  const Page* page = content_->find(number);
+  if (page == nullptr || !filled_.add(number)) return;
+  // Atomic for whoever waits for the page: it is not there before all of it is.
+  write_memory_file(file_->handle, number << kPageShift, page->data, kPageSize);
+  count_flat_pages(1);
+  if (++file_->filled < file_->expected) return;
+  seal_memory_file(file_->handle, true);
+  complete_.store(true, std::memory_order_release);
+}
+
+void FlatImage::touch(u64 number) {
+  constexpr u64 kNear = 16;
+  std::lock_guard lock(mutex_);
+  if (filled_.has(number)) return;
+  touched_.push_back(static_cast<u32>(number));
+  fill_one(number);
+  const u64 first = number & ~(kNear - 1);
+  for (u64 near = first; near < std::min(first + kNear, pages_); ++near) fill_one(near);
+}
+
+void FlatImage::complete_now() {
+  content_->for_each_page([this](u64 number, Page&) {
+    std::lock_guard lock(mutex_);
+    fill_one(number);
+  });
+}
+
+void FlatImage::start_prefetch(std::vector<u32> order) {
+  if (order.empty() || complete() || ahead_.joinable()) return;
+  ahead_ = std::thread([this, order = std::move(order)] {
+    const auto fill_ahead = [this](u64 number) {
+      if (number >= pages_ || stop_.load()) return;
+      std::lock_guard lock(mutex_);
+      const u64 before = file_->filled;
+      fill_one(number);
+      if (file_->filled != before) count_prefetched();
+    };
+    for (const u32 number : order) fill_ahead(number);
+    content_->for_each_page([&](u64 number, Page&) { fill_ahead(number); });
+  });
+}
+
+void FlatImage::prefetch(const MemoryImage& image, std::vector<u32> order) {
+  MemoryImage::FlatSlot& slot = image.flat_slot();
+  std::lock_guard lock(slot.mutex);
+  if (slot.flat) {
+    slot.flat->start_prefetch(std::move(order));
+  } else {
+    slot.wanted = std::move(order);
+  }
+}
+
+std::vector<u32> FlatImage::touched(const MemoryImage& image) {
+  MemoryImage::FlatSlot& slot = image.flat_slot();
+  std::lock_guard lock(slot.mutex);
+  if (!slot.flat) return {};
+  std::lock_guard inner(slot.flat->mutex_);
+  return slot.flat->touched_;
 }
 
 std::shared_ptr<const MemoryImage> FlatImage::flattened(const MemoryImage& image) {
@@ -140,7 +211,14 @@ std::shared_ptr<FlatImage> FlatImage::of(const MemoryImage& image) {
   if (slot.flat && (differences == 0 || slot.copied < slot.flat->stored())) return slot.flat;
   std::shared_ptr<FlatImage> flat(new FlatImage(image.pages()));
   flat->content_ = image.twin(image.kind());
-  flat->fill(image);
+  u64 stored = 0, on_disk = 0;
+  image.for_each_page([&](u64, Page& page) { ++stored, on_disk += page.home->on_disk() ? 1 : 0; });
+  if (on_disk > stored / 2 && Userfault::shared()->can_serve()) {
+    flat->file_->expected = stored;
+    flat->start_prefetch(std::exchange(slot.wanted, {}));
+  } else {
+    flat->fill(image);
+  }
   slot.copied = 0;
   slot.flat = flat;
   return flat;

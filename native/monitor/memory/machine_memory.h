@@ -19,6 +19,7 @@ struct PathCounters {
 
 /// The sum of all memories of the process, those that are gone included.
 PathCounters all_paths();
+void count_prefetched();
 
 class MachineMemory : public GuestMemory {
  public:

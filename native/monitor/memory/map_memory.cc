@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "monitor/base/error.h"
 #include "monitor/memory/host_mapping.h"
 #include "monitor/memory/soft_memory.h"
 
@@ -40,6 +41,10 @@ PathCounters all_paths() {
           totals.live_faults.load()};
 }
 
+void count_prefetched() {
+  totals.prefetched_pages.fetch_add(1, std::memory_order_relaxed);
+}
+
 MapMemory::MapMemory(std::shared_ptr<PagePool> pool, u64 pages)
     : MachineMemory(pages),
       faults_(Userfault::shared()),
@@ -69,6 +74,8 @@ MapMemory::MapMemory(std::shared_ptr<const MemoryImage> image)
 }
 
 MapMemory::~MapMemory() {
+  // Nobody touches the mapping any more, so that no fault waits for an answer that will not come.
+  if (cold_) faults_->remove(base_);
   munmap(base_, size());
   count_flat_pages(-static_cast<i64>(mine_.count()));
 }
@@ -77,7 +84,34 @@ void MapMemory::map(int file, bool aligned) {
   const int flags = MAP_PRIVATE | MAP_NORESERVE | (file < 0 ? MAP_ANONYMOUS : 0);
   // SAFETY: private memory that lives as long as this object.
   base_ = map_host(file, size(), PROT_READ | PROT_WRITE, flags, aligned);
-  if (!faults_->add(base_, size())) scan_ = WriteScan::kPrivate;
+  cold_ = flat_ && !flat_->complete();
+  if (cold_) {
+    faults_->add_missing(base_, size(), this);
+  } else if (!faults_->add(base_, size())) {
+    scan_ = WriteScan::kPrivate;
+  }
+}
+
+void MapMemory::on_missing(u8* at) {
+  try {
+    flat_->touch(static_cast<u64>(at - base_) >> kPageShift);
+  } catch (const MonitorError&) {
+    // The host has no memory just now: woken, the hart asks again.
+  }
+  cold_faults_.fetch_add(1, std::memory_order_relaxed);
+  totals.cold_faults.fetch_add(1, std::memory_order_relaxed);
+  faults_->wake(at, kPageSize);
+}
+
+void MapMemory::on_protected(u8* at) {
+  faults_->protect(at, kPageSize, false);
+}
+
+PathCounters MapMemory::paths() const {
+  PathCounters all = paths_;
+  all.cold_faults = cold_faults_.load(std::memory_order_relaxed);
+  all.live_faults = live_faults_.load(std::memory_order_relaxed);
+  return all;
 }
 
 const u8* MapMemory::page_for_read(u64 page) {

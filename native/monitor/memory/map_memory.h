@@ -2,6 +2,7 @@
 // Guest RAM as one flat mapping: of the golden's file, private, so that the kernel copies on write; of
 // nothing, in a first machine. A page's host address is fixed, except that a page of zeros that nobody wrote
 // is read from a common one. docs/monitor.md says what each path of userfaultfd does here.
+#include <atomic>
 #include <optional>
 #include <unordered_map>
 
@@ -18,7 +19,7 @@ enum class WriteScan : u8 {
   kPrivate,  // those since the mapping began: the raw page map
 };
 
-class MapMemory final : public MachineMemory {
+class MapMemory final : public MachineMemory, private FaultServer {
  public:
   /// All zeros. Throws kNoMemory, kHostUnsupported.
   MapMemory(std::shared_ptr<PagePool> pool, u64 pages);
@@ -40,13 +41,15 @@ class MapMemory final : public MachineMemory {
   Digest sum() override;
   u64 dirty_pages() const override { return dirty_.count(); }
   void for_each_dirty(const std::function<void(u64 page)>& visit) const override { dirty_.for_each(visit); }
-  PathCounters paths() const override { return paths_; }
+  PathCounters paths() const override;
 
   /// The kernel's best by default; kWritten only where `Userfault::has_scan`.
   void scan_by(WriteScan scan) { scan_ = scan; }
   WriteScan scan() const { return scan_; }
 
  private:
+  void on_missing(u8* at) override;
+  void on_protected(u8* at) override;
   void map(int file, bool aligned);
   u8* place(u64 page) const { return base_ + (page << kPageShift); }
   Digest frozen_share(u64 page) const;
@@ -62,8 +65,10 @@ class MapMemory final : public MachineMemory {
   PageSet watched_;
   std::unordered_map<u64, Digest> hashes_;  // of pages that differ, perhaps, from the image
   std::optional<Digest> image_sum_;
-  Digest difference_;  // the sum of what `hashes_` changes
-  PathCounters paths_;
+  Digest difference_;   // the sum of what `hashes_` changes
+  PathCounters paths_;  // what the machine's own thread counts
+  std::atomic<u64> cold_faults_{0}, live_faults_{0};
+  bool cold_ = false;  // missing pages are answered by us
 };
 
 }  // namespace shinken

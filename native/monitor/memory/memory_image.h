@@ -43,7 +43,8 @@ class MemoryImage {
   struct FlatSlot {
     std::mutex mutex;
     std::shared_ptr<FlatImage> flat;
-    u64 copied = 0;  // pages that forks had to copy since the flat copy differs from this image
+    u64 copied = 0;           // pages that forks had to copy since the flat copy differs from this image
+    std::vector<u32> wanted;  // pages to fill ahead as soon as there is a flat copy
   };
   FlatSlot& flat_slot() const { return flat_slot_; }
   /// Another image of the same pages.

@@ -20,6 +20,8 @@ class PageHome {
   explicit PageHome(bool writable) : writable(writable) {}
   virtual ~PageHome() = default;
   virtual void give_back(Page* page) = 0;
+  /// True if the bytes come from a disk at their first touch.
+  virtual bool on_disk() const { return false; }
   const bool writable;  // false: the bytes are a read-only mapping and are copied even by a sole owner
 };
 
@@ -87,6 +89,7 @@ class FilePages final : public PageHome {
   /// `count` pages at `data` inside the file's mapping, each with one reference that is the caller's.
   static Page* create(std::shared_ptr<const MappedFile> file, const u8* data, u64 count);
   void give_back(Page* page) override;
+  bool on_disk() const override { return true; }
 
  private:
   FilePages(std::shared_ptr<const MappedFile> file, u64 count);

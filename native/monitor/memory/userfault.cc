@@ -303,6 +303,18 @@ FileHandle make_memory_file(u64 bytes) {
   return file;
 }
 
+void write_memory_file(const FileHandle& file, u64 offset, const u8* from, u64 bytes) {
+  while (bytes > 0) {
+    const ssize_t n = pwrite(file.get(), from, bytes, static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      throw MonitorError(ErrorKind::kNoMemory,
+                         std::string("the host refused memory for a golden: ") + std::strerror(errno));
+    }
+    from += n, offset += static_cast<u64>(n), bytes -= static_cast<u64>(n);
+  }
+}
+
 void seal_memory_file(const FileHandle& file, bool content) {
   fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | (content ? F_SEAL_WRITE : 0));
 }
@@ -368,6 +380,7 @@ void Userfault::protect(u8*, u64, bool) {}
 FileHandle make_memory_file(u64) {
   refuse();
 }
+void write_memory_file(const FileHandle&, u64, const u8*, u64) {}
 void seal_memory_file(const FileHandle&, bool) {}
 void ask_for_huge_pages(u8*, u64) {}
 u64 huge_bytes(const u8*, u64) {

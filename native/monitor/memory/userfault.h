@@ -86,6 +86,8 @@ class Userfault {
 /// An unnamed file in memory of this size, all holes. Throws kNoMemory, kHostUnsupported.
 FileHandle make_memory_file(u64 bytes);
 /// Forbids changes of the file's size and, if wished, of its content.
+/// Throws kNoMemory.
+void write_memory_file(const FileHandle& file, u64 offset, const u8* from, u64 bytes);
 void seal_memory_file(const FileHandle& file, bool content);
 
 /// Asks for 2 MiB pages; whether they come is the host's business.

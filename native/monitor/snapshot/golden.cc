@@ -1,6 +1,7 @@
 #include "monitor/snapshot/golden.h"
 
 #include "monitor/base/bytes.h"
+#include "monitor/memory/flat_image.h"
 #include "monitor/snapshot/golden_impl.h"
 
 namespace shinken {
@@ -44,6 +45,13 @@ u64 Golden::ticks() const {
 }
 const std::string& Golden::note() const {
   return impl_->note;
+}
+
+std::vector<u32> Golden::touched_pages() const {
+  return FlatImage::touched(*impl_->image);
+}
+void Golden::prefetch(std::vector<u32> order) const {
+  FlatImage::prefetch(*impl_->image, std::move(order));
 }
 
 bool Golden::has_code() const {

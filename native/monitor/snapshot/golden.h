@@ -44,6 +44,10 @@ class Golden final {
   u64 instret() const;
   u64 ticks() const;
   const std::string& note() const;
+  /// For a loaded golden: the pages that forks with flat memory touched before they were in memory, in order.
+  std::vector<u32> touched_pages() const;
+  /// Reads pages in this order, and then the rest, before forks with flat memory touch them.
+  void prefetch(std::vector<u32> order) const;
   /// True once `Machine::share_code_with` has given it decoded code.
   bool has_code() const;
 
