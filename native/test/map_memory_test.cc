@@ -278,6 +278,66 @@ MAP_TEST_CASE("what is read ahead is not waited for") {
   CHECK(first->stats().paths.cold_faults + second->stats().paths.cold_faults == 0);
 }
 
+TEST_ON_BOTH_MEMORIES(
+    "a snapshot shows the moment at which it was begun, whatever the machine does meanwhile") {
+  TempDir dir;
+  MachineConfig config;
+  config.program = dir.write("program.bin", patching_program(3));
+  config.memory_mib = kMinMemoryMiB;
+  config.memory = memory_under_test;
+  RunRequest stage;
+  stage.max_instructions = 3000;
+  auto machine = Machine::create(config);
+  auto twin = Machine::create(config);
+  for (int round = 0; round < 3; ++round) {
+    machine->run(stage);
+    twin->run(stage);
+  }
+  const Digest moment = machine->digest();
+  // While it runs, before anybody has begun to finish: every write finds its page protected.
+  auto snapshot = Machine::snapshot(machine);
+  machine->run(stage);
+  const auto golden = snapshot->finish();
+  twin->run(stage);
+  CHECK(golden->digest() == moment);
+  CHECK(machine->digest() == twin->digest());
+  if (memory_under_test == MemoryKind::kMap && host_has(&Userfault::has_scan)) {
+    CHECK(machine->stats().paths.live_faults > 0);
+  }
+  // At the same time, between two slices of a run.
+  machine->begin(stage);
+  machine->slice(1000);
+  snapshot = Machine::snapshot(machine);
+  std::thread hart([&] {
+    while (machine->slice(100).state != SliceResult::State::kDone) {
+    }
+    machine->finish();
+  });
+  const auto second = snapshot->finish();
+  hart.join();
+  stage.max_instructions = 1000;
+  twin->run(stage);
+  CHECK(second->digest() == twin->digest());
+  stage.max_instructions = 2000;
+  twin->run(stage);
+  CHECK(machine->digest() == twin->digest());
+  CHECK(Machine::fork(second, kOnMap)->digest() == second->digest());
+}
+
+MAP_TEST_CASE("a machine of which a snapshot is being taken is not closed, and gives none besides") {
+  TempDir dir;
+  memory_under_test = MemoryKind::kMap;
+  auto machine = start_echo(dir, 2);
+  memory_under_test = MemoryKind::kSoft;
+  if (!host_has(&Userfault::has_scan)) return;
+  auto snapshot = Machine::snapshot(machine);
+  CHECK_THROWS_AS(machine->close(), MonitorError);
+  CHECK_THROWS_AS(Machine::snapshot(machine), MonitorError);
+  snapshot.reset();
+  CHECK(machine->run(ask(1)).reason == StopReason::kReply);
+  machine->close();
+}
+
 TEST_CASE("a host that forbids userfaultfd is told of with what to set, and soft memory works there") {
   // In a process of its own: root's rights and the system call are taken from it for good.
   int ends[2];

@@ -172,23 +172,54 @@ RunResult Machine::finish() {
   return result;
 }
 
-std::shared_ptr<Golden> Machine::freeze() {
-  const std::lock_guard in_use(impl_->rest);
-  impl_->check_at_rest();
-  for (const auto& disk : impl_->disks) {
+/// A golden of the present state but for the memory.
+std::unique_ptr<Golden::Impl> Machine::Impl::golden_parts() const {
+  for (const auto& disk : disks) {
     if (disk->writable()) throw MonitorError(ErrorKind::kInvalidConfig, "a machine with a writable disk");
   }
   auto golden = std::make_unique<Golden::Impl>();
-  golden->state = impl_->save_state();
+  golden->state = save_state();
+  golden->instret = hart->state().instret;
+  golden->ticks = time();
+  golden->disks = disks;
+  golden->code = code;
+  return golden;
+}
+
+std::shared_ptr<Golden> Machine::freeze() {
+  const std::lock_guard in_use(impl_->rest);
+  impl_->check_at_rest();
+  auto golden = impl_->golden_parts();
   golden->image = impl_->memory->freeze();
   // Its write translations point into pages that are shared from here on.
   impl_->hart->drop_translations();
-  golden->instret = impl_->hart->state().instret;
-  golden->ticks = impl_->time();
-  golden->disks = impl_->disks;
-  golden->code = impl_->code;
   impl_->publish();
   return std::make_shared<Golden>(std::move(golden));
+}
+
+std::unique_ptr<LiveSnapshot> Machine::snapshot(const std::shared_ptr<Machine>& machine) {
+  Impl& from = *machine->impl_;
+  const std::lock_guard in_use(from.rest);
+  if (from.closed) throw MonitorError(ErrorKind::kClosed, "the machine is closed");
+  if (from.memory->live()) throw MonitorError(ErrorKind::kBusy, "a snapshot is being taken");
+  auto golden = from.golden_parts();
+  bool voids = false;
+  auto memory = from.memory->begin_live(&voids);
+  if (voids) from.hart->drop_translations();
+  return std::unique_ptr<LiveSnapshot>(
+      new LiveSnapshot(machine, std::move(memory), std::make_shared<Golden>(std::move(golden))));
+}
+
+LiveSnapshot::LiveSnapshot(std::shared_ptr<Machine> machine, std::unique_ptr<LiveFreeze> memory,
+                           std::shared_ptr<Golden> golden)
+    : machine_(std::move(machine)), memory_(std::move(memory)), golden_(std::move(golden)) {}
+LiveSnapshot::~LiveSnapshot() = default;
+
+std::shared_ptr<Golden> LiveSnapshot::finish() {
+  golden_->impl().image = memory_->finish();
+  memory_.reset();
+  machine_.reset();
+  return std::move(golden_);
 }
 
 Digest Machine::digest() {
@@ -270,6 +301,7 @@ void Machine::close() {
   const std::lock_guard in_use(impl_->rest);
   if (impl_->closed) return;
   impl_->check_at_rest();
+  if (impl_->memory->live()) throw MonitorError(ErrorKind::kBusy, "a snapshot is being taken");
   note_freed(kHeapBytes);
   {
     std::lock_guard lock(impl_->mutex);

@@ -66,6 +66,24 @@ struct SliceResult {
 };
 
 class Joint;
+class LiveFreeze;
+class Machine;
+
+/// A golden in the making: the state of the moment at which `Machine::snapshot` was called.
+class LiveSnapshot final {
+ public:
+  ~LiveSnapshot();
+  /// From any thread, once, while the machine goes on. Throws kNoMemory.
+  std::shared_ptr<Golden> finish();
+
+ private:
+  friend class Machine;
+  LiveSnapshot(std::shared_ptr<Machine> machine, std::unique_ptr<LiveFreeze> memory,
+               std::shared_ptr<Golden> golden);
+  std::shared_ptr<Machine> machine_;
+  std::unique_ptr<LiveFreeze> memory_;
+  std::shared_ptr<Golden> golden_;
+};
 
 class Machine final {
  public:
@@ -112,6 +130,10 @@ class Machine final {
   /// microseconds; the digest is computed when first asked for. Throws kBusy, kClosed, kInvalidConfig (a
   /// writable disk).
   std::shared_ptr<Golden> freeze();
+  /// As `freeze`, also between two slices of a run, and the machine goes on at once while the result is
+  /// finished elsewhere; it stays a child of its former golden. One at a time (kBusy), and before `close`.
+  /// With flat memory the pause protects the dirty pages instead of copying them.
+  static std::unique_ptr<LiveSnapshot> snapshot(const std::shared_ptr<Machine>& machine);
   /// State digest: registers, devices, pending events, counters, memory. Equal means bit-identical. Costs a
   /// hash of the pages written since the last freeze or fork (of all, if their hashes were never asked for).
   Digest digest();

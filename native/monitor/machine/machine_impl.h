@@ -41,6 +41,7 @@ struct Machine::Impl final : BoardListener {
   ~Impl() override;
   void assemble(std::unique_ptr<MachineMemory> ram, std::shared_ptr<const SharedBlocks> shared);
   std::vector<u8> save_state() const;
+  std::unique_ptr<Golden::Impl> golden_parts() const;
   /// False: the bytes are no state of this board.
   bool load_state(std::span<const u8> bytes);
   void check_at_rest() const;  // throws kBusy, kClosed

@@ -21,11 +21,25 @@ struct PathCounters {
 PathCounters all_paths();
 void count_prefetched();
 
+/// A snapshot of the moment at which it was begun, being taken while its memory goes on. The memory has to
+/// outlive `finish`, or the end of this object.
+class LiveFreeze {
+ public:
+  virtual ~LiveFreeze() = default;
+  /// The content of that moment; from any thread, once. Throws kNoMemory.
+  virtual std::shared_ptr<const MemoryImage> finish() = 0;
+};
+
 class MachineMemory : public GuestMemory {
  public:
   /// The present content, immutable. This memory goes on as its child: every pointer that `page_for_write`
   /// gave is void, and the owner has to drop those that it keeps (the hart's translations).
   virtual std::shared_ptr<const MemoryImage> freeze() = 0;
+  /// Begins a snapshot that is finished elsewhere; one at a time. True in `voids`: as after `freeze`,
+  /// pointers for writing are void.
+  virtual std::unique_ptr<LiveFreeze> begin_live(bool* voids) = 0;
+  /// True until the snapshot is finished.
+  virtual bool live() const { return false; }
   /// Multiset hash of the content, equal to that of `freeze()`.
   virtual Digest sum() = 0;
   /// Pages handed out for writing since the start, fork or last freeze.

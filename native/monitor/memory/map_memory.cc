@@ -103,7 +103,101 @@ void MapMemory::on_missing(u8* at) {
   faults_->wake(at, kPageSize);
 }
 
+/// The pages that were dirty at the moment of the snapshot are copied by whoever comes first: `finish`, or
+/// the handler for a write that waits.
+class MapMemory::Live final : public LiveFreeze {
+ public:
+  /// With `live_mutex_` held.
+  explicit Live(MapMemory& memory) : memory_(memory), tree_(*memory.image_), pending_(memory.dirty_) {
+    memory_.faults_->begin_protect(memory_.base_, memory_.size(), &memory_);
+    memory_.live_.store(this, std::memory_order_release);
+    try {
+      protect_all();
+    } catch (...) {
+      end_locked();
+      throw;
+    }
+  }
+  ~Live() override { end(); }
+
+  std::shared_ptr<const MemoryImage> finish() override {
+    std::vector<u64> left;
+    {
+      std::lock_guard lock(mutex_);
+      pending_.for_each([&](u64 page) { left.push_back(page); });
+    }
+    for (const u64 page : left) {
+      if (copy(page)) memory_.faults_->protect(memory_.place(page), kPageSize, false);
+    }
+    end();
+    auto image = tree_.freeze()->twin(MemoryKind::kMap);
+    image->flat_slot().flat = memory_.flat_;
+    return image;
+  }
+
+  /// False if it was copied before.
+  bool copy(u64 page) {
+    std::lock_guard lock(mutex_);
+    if (!pending_.remove(page)) return false;
+    std::memcpy(tree_.page_for_write(page), memory_.place(page), kPageSize);
+    return true;
+  }
+
+ private:
+  void protect_all() {
+    u64 first = 0, count = 0;
+    const auto flush = [&] {
+      if (count > 0) memory_.faults_->protect(memory_.place(first), count << kPageShift, true);
+    };
+    pending_.for_each([&](u64 page) {
+      if (page == first + count && count > 0) {
+        ++count;
+        return;
+      }
+      flush();
+      first = page, count = 1;
+    });
+    flush();
+  }
+  void end() {
+    std::lock_guard lock(memory_.live_mutex_);
+    end_locked();
+  }
+  void end_locked() {
+    if (memory_.live_.load() != this) return;
+    memory_.faults_->end_protect(memory_.base_, memory_.size());
+    memory_.live_.store(nullptr, std::memory_order_release);
+  }
+
+  MapMemory& memory_;
+  std::mutex mutex_;  // guards what follows
+  SoftMemory tree_;
+  PageSet pending_;
+};
+
+std::unique_ptr<LiveFreeze> MapMemory::begin_live(bool* voids) {
+  // Before Linux 6.7 not every page can be protected; a cold range already has a server.
+  if (cold_ || !faults_->has_scan()) {
+    struct Ready final : LiveFreeze {
+      explicit Ready(std::shared_ptr<const MemoryImage> frozen) : image(std::move(frozen)) {}
+      std::shared_ptr<const MemoryImage> finish() override { return std::move(image); }
+      std::shared_ptr<const MemoryImage> image;
+    };
+    *voids = true;
+    return std::make_unique<Ready>(freeze());
+  }
+  *voids = false;
+  std::lock_guard lock(live_mutex_);
+  return std::make_unique<Live>(*this);
+}
+
 void MapMemory::on_protected(u8* at) {
+  // `remove` waits for this call, so that the snapshot lives as long as it takes.
+  Live* live = live_.load(std::memory_order_acquire);
+  if (live != nullptr && live->copy(static_cast<u64>(at - base_) >> kPageShift)) {
+    live_faults_.fetch_add(1, std::memory_order_relaxed);
+    totals.live_faults.fetch_add(1, std::memory_order_relaxed);
+  }
   faults_->protect(at, kPageSize, false);
 }
 
@@ -165,13 +259,15 @@ void MapMemory::rehash_written() {
     ++paths_.scanned_pages;
     totals.scanned_pages.fetch_add(1, std::memory_order_relaxed);
   };
+  std::lock_guard lock(live_mutex_);
   // Pages are written only after they were handed out, so that the rest need not be looked at.
   mine_.for_each_piece([&](u64 first) {
     const u64 count = std::min(kPagesPerMid, pages_ - first);
     const auto visit = [&](u64 from, u64 found) {
       for (u64 i = 0; i < found; ++i) rehash(first + from + i);
     };
-    if (scan_ == WriteScan::kWritten) {
+    // A range under a snapshot is the other descriptor's, and counts as all written afterwards.
+    if (scan_ == WriteScan::kWritten && live_.load() == nullptr) {
       faults_->scan_written(place(first), count << kPageShift, visit);
     } else {
       faults_->scan_private(place(first), count << kPageShift, visit);

@@ -37,6 +37,9 @@ class MapMemory final : public MachineMemory, private FaultServer {
 
   /// Copies the dirty pages.
   std::shared_ptr<const MemoryImage> freeze() override;
+  /// Protects the dirty pages; a write to one waits until it was copied.
+  std::unique_ptr<LiveFreeze> begin_live(bool* voids) override;
+  bool live() const override { return live_.load(std::memory_order_acquire) != nullptr; }
   /// Hashes the pages that were written since the last call.
   Digest sum() override;
   u64 dirty_pages() const override { return dirty_.count(); }
@@ -48,6 +51,7 @@ class MapMemory final : public MachineMemory, private FaultServer {
   WriteScan scan() const { return scan_; }
 
  private:
+  class Live;
   void on_missing(u8* at) override;
   void on_protected(u8* at) override;
   void map(int file, bool aligned);
@@ -68,7 +72,9 @@ class MapMemory final : public MachineMemory, private FaultServer {
   Digest difference_;   // the sum of what `hashes_` changes
   PathCounters paths_;  // what the machine's own thread counts
   std::atomic<u64> cold_faults_{0}, live_faults_{0};
-  bool cold_ = false;  // missing pages are answered by us
+  bool cold_ = false;      // missing pages are answered by us
+  std::mutex live_mutex_;  // held while the range changes descriptors, and by a scan
+  std::atomic<Live*> live_{nullptr};
 };
 
 }  // namespace shinken

@@ -10,8 +10,18 @@
 namespace shinken {
 
 class PageSet {
+  static constexpr u64 kWords = kPagesPerMid / 64;
+  using Piece = std::array<u64, kWords>;
+
  public:
   explicit PageSet(u64 pages) : pieces_((pages + kPagesPerMid - 1) / kPagesPerMid) {}
+
+  PageSet(const PageSet& other) : pieces_(other.pieces_.size()), count_(other.count_) {
+    for (std::size_t m = 0; m < pieces_.size(); ++m) {
+      if (other.pieces_[m]) pieces_[m] = std::make_unique<Piece>(*other.pieces_[m]);
+    }
+  }
+  PageSet& operator=(const PageSet&) = delete;
 
   bool has(u64 page) const {
     const Piece* piece = pieces_[mid_index(page)].get();
@@ -61,8 +71,6 @@ class PageSet {
   }
 
  private:
-  static constexpr u64 kWords = kPagesPerMid / 64;
-  using Piece = std::array<u64, kWords>;
   static u64 word(u64 page) { return page % kPagesPerMid / 64; }
   static u64 bit(u64 page) { return u64{1} << (page % 64); }
   std::vector<std::unique_ptr<Piece>> pieces_;

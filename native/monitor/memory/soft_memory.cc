@@ -152,6 +152,17 @@ std::shared_ptr<const MemoryImage> SoftMemory::freeze() {
   return std::make_shared<const MemoryImage>(pool_, pages_, root_);
 }
 
+std::unique_ptr<LiveFreeze> SoftMemory::begin_live(bool* voids) {
+  /// It is there at once: the tree is copied as it is written.
+  struct Ready final : LiveFreeze {
+    explicit Ready(std::shared_ptr<const MemoryImage> frozen) : image(std::move(frozen)) {}
+    std::shared_ptr<const MemoryImage> finish() override { return std::move(image); }
+    std::shared_ptr<const MemoryImage> image;
+  };
+  *voids = true;
+  return std::make_unique<Ready>(freeze());
+}
+
 Digest SoftMemory::sum() {
   Digest total;
   for (u64 m = 0; m < root_.size(); ++m) {

@@ -220,7 +220,7 @@ void Userfault::begin_protect(u8* at, u64 bytes, FaultServer* server) {
   uffdio_range range{address_of(at), bytes};
   {
     std::lock_guard lock(mutex_);
-    if (synchronous_.get() < 0) synchronous_ = open_with(kNeeded);
+    if (synchronous_.get() < 0) synchronous_ = open_with(kNeeded | kFeatureWriteProtectUnpopulated);
     start_handler();
     ranges_[at] = {bytes, server};
     // A range belongs to one descriptor at a time.
@@ -238,6 +238,8 @@ void Userfault::protect(u8* at, u64 bytes, bool on) {
   request.mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0;
   while (ioctl(synchronous_.get(), UFFDIO_WRITEPROTECT, &request) != 0) {
     if (errno == EAGAIN || errno == EINTR) continue;
+    // The protection has ended meanwhile, and with it every wait.
+    if (!on) return;
     throw MonitorError(ErrorKind::kNoMemory,
                        std::string("pages cannot be protected: ") + std::strerror(errno));
   }
