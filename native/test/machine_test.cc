@@ -81,6 +81,16 @@ TEST_ON_BOTH_MEMORIES("limits are exact, and a run goes on where the last one st
   CHECK(machine->run({}).reason == StopReason::kShutdown);
 }
 
+TEST_CASE("a guest that sleeps until its clock is full is stopped there, in every run") {
+  TempDir dir;
+  auto machine = start(dir, ScriptGuest().timer(~u64{0} - 16).wfi().spin(100).shut_down());
+  for (int again = 0; again < 2; ++again) {
+    const RunResult result = machine->run({});
+    CHECK(result.reason == StopReason::kGuestTimeLimit);
+    CHECK(machine->stats().ticks == ~u64{0});
+  }
+}
+
 TEST_ON_BOTH_MEMORIES("where a run is cut never changes what the guest does") {
   TempDir dir;
   const auto guest = [] {

@@ -118,8 +118,9 @@ SliceResult Machine::Impl::slice(u64 instructions, u64 horizon) {
         }
         take_posted();
       }
-      // Before what is due at the horizon itself: that belongs to the next window.
-      if (time() >= horizon) return {SliceResult::State::kAtHorizon, 0};
+      // Before what is due at the horizon itself: that belongs to the next window. Without one there is none,
+      // though a guest may sleep until its clock is full.
+      if (horizon != kNever && time() >= horizon) return {SliceResult::State::kAtHorizon, 0};
       board->run_due_events();
       const u64 instret = hart->state().instret, ticks = time();
       // What devices did for the guest shortens its turn, not its time.
