@@ -13,6 +13,8 @@
       "cflags_cc!": ["-fno-exceptions", "-fno-rtti", "-std=gnu++17", "-std=gnu++20", "-O3"],
       # The interpreter relies on plain IEEE arithmetic: no contraction into fused operations on any host.
       "cflags_cc": ["-std=c++20", "-O2", "-Wall", "-Wextra", "-ffp-contract=off", "-frounding-math", "-fvisibility=hidden"],
+      # dlopen, which is in a library of its own before glibc 2.34.
+      "libraries": ["-ldl"],
       "conditions": [
         ["OS=='mac'", {
           "xcode_settings": {

@@ -84,6 +84,8 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("Golden", Environment::of(env)->golden_constructor.Value());
   exports.Set("bootMachine", Napi::Function::New(env, boot_machine, "bootMachine"));
   exports.Set("loadGolden", Napi::Function::New(env, load_golden, "loadGolden"));
+  exports.Set("inspectGolden", Napi::Function::New(env, inspect_golden_file, "inspectGolden"));
+  exports.Set("repackGolden", Napi::Function::New(env, repack_golden_file, "repackGolden"));
   exports.Set("joinMachines", Napi::Function::New(env, MachineObject::join, "joinMachines"));
   exports.Set("dropCaches", Napi::Function::New(env, drop_caches, "dropCaches"));
   exports.Set("engineStats", Napi::Function::New(env, engine_stats, "engineStats"));

@@ -6,11 +6,58 @@
 #include "addon/machine_object.h"
 #include "addon/options.h"
 #include "addon/tags.h"
+#include "monitor/snapshot/golden_inspect.h"
 
 namespace shinken::addon {
 namespace {
 
 constexpr size_t kMaxNote = 64 * 1024;
+
+GoldenLayout layout_of(bool compress) {
+  return compress ? GoldenLayout::kCompressed : GoldenLayout::kMapped;
+}
+
+/// The option `check`; nothing and a pending TypeError if it is another word.
+std::optional<GoldenCheck> check_of(Napi::Env env, Options& options, const std::string& what) {
+  const std::string check = options.text("check", 16, "full");
+  if (!options.ok()) return std::nullopt;
+  if (check == "full") return GoldenCheck::kFull;
+  if (check == "index") return GoldenCheck::kIndex;
+  throw_type(env, what + ": `check` must be \"full\" or \"index\"");
+  return std::nullopt;
+}
+
+/// A path that must be given; empty and a pending TypeError if it is not.
+std::string path_of(Napi::Env env, Options& options, const char* key, const std::string& what) {
+  const std::string path = options.text(key, kMaxPath, "");
+  if (options.ok() && path.empty()) throw_type(env, what + ": `" + key + "` must be given");
+  return options.ok() ? path : "";
+}
+
+Napi::Object object_of(Napi::Env env, const GoldenFacts& facts) {
+  const Napi::Object result = Napi::Object::New(env);
+  result.Set("version", facts.version);
+  result.Set("machineAbi", facts.machine_abi);
+  result.Set("digest", facts.digest.hex());
+  result.Set("compressed", facts.layout == GoldenLayout::kCompressed);
+  result.Set("fileBytes", static_cast<double>(facts.file_bytes));
+  result.Set("memoryBytes", static_cast<double>(facts.memory_bytes));
+  result.Set("storedPages", static_cast<double>(facts.stored_pages));
+  result.Set("differentPages", static_cast<double>(facts.bodies));
+  result.Set("pageBytes", static_cast<double>(facts.body_bytes));
+  result.Set("codePages", static_cast<double>(facts.code_pages));
+  result.Set("codeBlocks", static_cast<double>(facts.code_blocks));
+  const Napi::Array disks = Napi::Array::New(env, facts.disks.size());
+  for (std::size_t i = 0; i < facts.disks.size(); ++i) {
+    const Napi::Object disk = Napi::Object::New(env);
+    disk.Set("bytes", static_cast<double>(facts.disks[i].size));
+    disk.Set("identity", facts.disks[i].identity);
+    disks.Set(static_cast<u32>(i), disk);
+  }
+  result.Set("disks", disks);
+  result.Set("note", facts.note);
+  return result;
+}
 
 }  // namespace
 
@@ -20,6 +67,7 @@ void GoldenObject::define(Napi::Env env) {
                                                      InstanceMethod<&GoldenObject::fork>("fork"),
                                                      InstanceMethod<&GoldenObject::save>("save"),
                                                      InstanceMethod<&GoldenObject::digest>("digest"),
+                                                     InstanceMethod<&GoldenObject::decode_code>("decodeCode"),
                                                      InstanceMethod<&GoldenObject::facts>("facts"),
                                                      InstanceMethod<&GoldenObject::close>("close"),
                                                      InstanceAccessor<&GoldenObject::closed>("closed"),
@@ -92,16 +140,18 @@ Napi::Value GoldenObject::save(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto golden = mine(info);
   if (!golden) return env.Undefined();
-  Options options(env, info[0], "save", {"path", "note"});
+  Options options(env, info[0], "save", {"path", "note", "compress"});
   const std::string path = options.text("path", kMaxPath, "");
   const std::string note = options.text("note", kMaxNote, "");
+  const GoldenLayout layout = layout_of(options.boolean("compress", false));
   if (!options.ok()) return env.Undefined();
   if (path.empty()) {
     throw_type(env, "save: `path` must be given");
     return env.Undefined();
   }
   return environment_->async(
-      env, [golden, path, note] { golden->save(path, note); }, [](Napi::Env env) { return env.Undefined(); });
+      env, [golden, path, note, layout] { golden->save(path, note, layout); },
+      [](Napi::Env env) { return env.Undefined(); });
 }
 
 Napi::Value GoldenObject::digest(const Napi::CallbackInfo& info) {
@@ -111,6 +161,13 @@ Napi::Value GoldenObject::digest(const Napi::CallbackInfo& info) {
   return environment_->async(
       info.Env(), [golden, digest] { *digest = golden->digest(); },
       [digest](Napi::Env env) -> Napi::Value { return Napi::String::New(env, digest->hex()); });
+}
+
+Napi::Value GoldenObject::decode_code(const Napi::CallbackInfo& info) {
+  const auto golden = mine(info);
+  if (!golden) return info.Env().Undefined();
+  return environment_->async(
+      info.Env(), [golden] { golden->decode_code(); }, [](Napi::Env env) { return env.Undefined(); });
 }
 
 Napi::Value GoldenObject::facts(const Napi::CallbackInfo& info) {
@@ -146,16 +203,12 @@ Napi::Value GoldenObject::closed(const Napi::CallbackInfo& info) {
 Napi::Value load_golden(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   Options options(env, info[0], "loadGolden", {"path", "disks", "check"});
-  const std::string path = options.text("path", kMaxPath, "");
-  const std::string check = options.text("check", 16, "full");
-  if (!options.ok()) return env.Undefined();
-  if (path.empty() || (check != "full" && check != "index")) {
-    throw_type(env, path.empty() ? "loadGolden: `path` must be given"
-                                 : "loadGolden: `check` must be \"full\" or \"index\"");
-    return env.Undefined();
-  }
+  const std::string path = path_of(env, options, "path", "loadGolden");
+  if (path.empty()) return env.Undefined();
   GoldenLoad load;
-  load.check = check == "full" ? GoldenCheck::kFull : GoldenCheck::kIndex;
+  const auto check = check_of(env, options, "loadGolden");
+  if (!check) return env.Undefined();
+  load.check = *check;
   const auto disks = disks_of(env, info[0].As<Napi::Object>().Get("disks"), "loadGolden");
   if (!disks) return env.Undefined();
   load.disks = *disks;
@@ -163,6 +216,33 @@ Napi::Value load_golden(const Napi::CallbackInfo& info) {
   return Environment::of(env)->async(
       env, [golden, path, load] { *golden = Golden::load(path, load); },
       [golden](Napi::Env env) { return GoldenObject::wrap(env, std::move(*golden)); });
+}
+
+Napi::Value inspect_golden_file(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Options options(env, info[0], "inspectGolden", {"path", "check"});
+  const std::string path = path_of(env, options, "path", "inspectGolden");
+  if (path.empty()) return env.Undefined();
+  const auto check = check_of(env, options, "inspectGolden");
+  if (!check) return env.Undefined();
+  auto facts = std::make_shared<GoldenFacts>();
+  return Environment::of(env)->async(
+      env, [facts, path, check] { *facts = inspect_golden(path, *check); },
+      [facts](Napi::Env env) -> Napi::Value { return object_of(env, *facts); });
+}
+
+Napi::Value repack_golden_file(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Options options(env, info[0], "repackGolden", {"from", "to", "compress"});
+  const std::string from = path_of(env, options, "from", "repackGolden");
+  if (from.empty()) return env.Undefined();
+  const std::string to = path_of(env, options, "to", "repackGolden");
+  if (to.empty()) return env.Undefined();
+  const GoldenLayout layout = layout_of(options.boolean("compress", false));
+  if (!options.ok()) return env.Undefined();
+  return Environment::of(env)->async(
+      env, [from, to, layout] { repack_golden(from, to, layout); },
+      [](Napi::Env env) { return env.Undefined(); });
 }
 
 }  // namespace shinken::addon

@@ -26,6 +26,7 @@ class GoldenObject final : public Napi::ObjectWrap<GoldenObject> {
   Napi::Value fork(const Napi::CallbackInfo& info);
   Napi::Value save(const Napi::CallbackInfo& info);
   Napi::Value digest(const Napi::CallbackInfo& info);
+  Napi::Value decode_code(const Napi::CallbackInfo& info);
   Napi::Value facts(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
   Napi::Value closed(const Napi::CallbackInfo& info);
@@ -37,5 +38,9 @@ class GoldenObject final : public Napi::ObjectWrap<GoldenObject> {
 
 /// `loadGolden({path, disks?, check?})`.
 Napi::Value load_golden(const Napi::CallbackInfo& info);
+/// `inspectGolden({path, check?})`.
+Napi::Value inspect_golden_file(const Napi::CallbackInfo& info);
+/// `repackGolden({from, to, compress?})`.
+Napi::Value repack_golden_file(const Napi::CallbackInfo& info);
 
 }  // namespace shinken::addon

@@ -1,14 +1,16 @@
-// Golden files of any content. So that mutations reach beyond the checksums, they are made right before
-// loading, unless the file's last byte is odd; what loads must also fork and run.
+// Golden files of any content and both versions. So that mutations reach beyond the checksums, they are made
+// right before loading, unless the file's last byte is odd; what loads must also fork and run.
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <string>
 
 #include "monitor/base/bytes.h"
+#include "monitor/base/zstd.h"
 #include "monitor/machine/machine.h"
 #include "monitor/snapshot/golden_file.h"
 #include "monitor/snapshot/golden_impl.h"
+#include "monitor/snapshot/golden_inspect.h"
 
 using namespace shinken;
 
@@ -19,50 +21,128 @@ void put_digest(u8* at, const Digest& digest) {
   store_le(at + 8, digest.hi);
 }
 
-void make_sums_right(std::vector<u8>& file) {
-  if (file.size() < golden_file::kHeaderBytes) return;
-  const u64 meta = load_le<u64>(&file[56]), index = load_le<u64>(&file[64]), stored = load_le<u64>(&file[48]);
-  const u64 room = file.size() - golden_file::kHeaderBytes;
-  if (meta <= room)
-    put_digest(&file[80], hash_bytes(std::span(file).subspan(golden_file::kHeaderBytes, meta)));
-  const u64 pages = load_le<u64>(&file[72]);
-  const u64 index_bytes = stored * golden_file::kIndexEntryBytes;
-  if (stored < 1000 && index <= file.size() && index_bytes <= file.size() - index) {
-    Digest sum;
-    for (u64 i = 0; i < stored; ++i) {
-      u8* entry = &file[index] + i * golden_file::kIndexEntryBytes;
-      if (pages <= file.size() && (i + 1) * kPageSize <= file.size() - pages) {
-        put_digest(entry + 8, hash_page(&file[pages + i * kPageSize]));
-      }
-      const Digest share =
-          page_share(load_le<u64>(entry), {load_le<u64>(entry + 8), load_le<u64>(entry + 16)});
-      sum.lo += share.lo;
-      sum.hi += share.hi;
+/// Part of a file, as far as the file has it.
+struct Part {
+  u64 at = 0, bytes = 0;
+};
+Part part_at(std::vector<u8>& file, u64 at, u64 bytes) {
+  if (at > file.size() || bytes > file.size() - at) return {0, 0};
+  return {at, bytes};
+}
+Digest hash_of(std::vector<u8>& file, const Part& part) {
+  return hash_bytes(std::span(file).subspan(part.at, part.bytes));
+}
+
+/// The hash of every body that the file has, one after the other at `hashes` or each behind its entry.
+void hash_bodies(std::vector<u8>& file, u64 hashes, u64 step, u64 count, u64 pages) {
+  for (u64 i = 0; i < count; ++i) {
+    if (part_at(file, hashes + i * step, 16).bytes == 0) return;
+    if (part_at(file, pages + i * kPageSize, kPageSize).bytes == 0) return;
+    put_digest(&file[hashes + i * step], hash_page(&file[pages + i * kPageSize]));
+  }
+}
+
+/// The compressed bodies' hashes, as far as their frames are whole.
+void hash_packed(std::vector<u8>& file, u64 hashes, u64 count, u64 chunk_pages, u64 table, u64 pages) {
+  if (chunk_pages == 0 || chunk_pages > golden_file::kMaxChunkPages || !zstd::available()) return;
+  u64 from = 0;
+  for (u64 first = 0; first < count; first += chunk_pages) {
+    const u64 chunk = first / chunk_pages, in_it = std::min(chunk_pages, count - first);
+    if (part_at(file, table + 8 * chunk, 8).bytes == 0) return;
+    const u64 end = load_le<u64>(&file[table + 8 * chunk]);
+    if (end < from || part_at(file, pages + from, end - from).bytes == 0) return;
+    std::vector<u8> room(in_it * kPageSize);
+    if (!zstd::decompress(std::span(file).subspan(pages + from, end - from), room)) return;
+    for (u64 i = 0; i < in_it; ++i) {
+      if (part_at(file, hashes + (first + i) * 16, 16).bytes == 0) return;
+      put_digest(&file[hashes + (first + i) * 16], hash_page(&room[i * kPageSize]));
     }
-    put_digest(&file[96], hash_bytes(std::span(file).subspan(index, index_bytes)));
-    const u64 state = room >= 4 ? load_le<u32>(&file[128]) : 0;
-    if (room >= 4 && state <= room - 4) {
-      put_digest(&file[16],
-                 machine_digest(std::span(file).subspan(132, state), load_le<u64>(&file[40]), sum));
-    }
+    from = end;
+  }
+}
+
+void put_state_digest(std::vector<u8>& file, u64 meta, const Digest& sum) {
+  if (part_at(file, meta, 4).bytes == 0) return;
+  const Part state = part_at(file, meta + 4, load_le<u32>(&file[meta]));
+  if (state.bytes == 0) return;
+  put_digest(&file[16],
+             machine_digest(std::span(file).subspan(state.at, state.bytes), load_le<u64>(&file[40]), sum));
+}
+
+Digest sum_of(std::vector<u8>& file, u64 stored, u64 index, u64 step, u64 hashes) {
+  Digest sum;
+  for (u64 i = 0; i < stored; ++i) {
+    if (part_at(file, index + i * step, step).bytes == 0) return sum;
+    const u8* entry = &file[index + i * step];
+    const u64 number = step == 8 ? load_le<u32>(entry) : load_le<u64>(entry);
+    const u64 hash = step == 8 ? hashes + u64{load_le<u32>(entry + 4)} * 16 : index + i * step + 8;
+    if (part_at(file, hash, 16).bytes == 0) continue;
+    const Digest share = page_share(number, {load_le<u64>(&file[hash]), load_le<u64>(&file[hash + 8])});
+    sum.lo += share.lo;
+    sum.hi += share.hi;
+  }
+  return sum;
+}
+
+void make_sums_right_1(std::vector<u8>& file) {
+  if (file.size() < golden_file::kHeaderBytes1) return;
+  const u64 stored = load_le<u64>(&file[48]), index = load_le<u64>(&file[64]),
+            pages = load_le<u64>(&file[72]);
+  put_digest(&file[80], hash_of(file, part_at(file, golden_file::kHeaderBytes1, load_le<u64>(&file[56]))));
+  if (stored < 1000 && index <= file.size() && pages <= file.size()) {
+    hash_bodies(file, index + 8, 24, stored, pages);
+    put_digest(&file[96], hash_of(file, part_at(file, index, stored * 24)));
+    put_state_digest(file, golden_file::kHeaderBytes1, sum_of(file, stored, index, 24, 0));
   }
   put_digest(&file[112], hash_bytes(std::span(file).first(112)));
+}
+
+void make_sums_right_2(std::vector<u8>& file) {
+  if (file.size() < golden_file::kHeaderBytes) return;
+  const auto section = [&](unsigned i) {
+    return Part{load_le<u64>(&file[80 + 32 * i]), load_le<u64>(&file[88 + 32 * i])};
+  };
+  const u64 stored = load_le<u64>(&file[48]), bodies = load_le<u64>(&file[56]);
+  const u64 index = section(1).at, hashes = index + stored * 8, pages = section(4).at;
+  if (stored < 1000 && bodies < 1000 && index <= file.size() && pages <= file.size() &&
+      section(2).at <= file.size()) {
+    if (load_le<u32>(&file[64]) == 0) {
+      hash_bodies(file, hashes, 16, bodies, pages);
+    } else {
+      hash_packed(file, hashes, bodies, load_le<u32>(&file[68]), section(2).at, pages);
+    }
+    put_state_digest(file, section(0).at, sum_of(file, stored, index, 8, hashes));
+  }
+  for (unsigned i = 0; i < 4; ++i) {
+    put_digest(&file[96 + 32 * i], hash_of(file, part_at(file, section(i).at, section(i).bytes)));
+  }
+  put_digest(&file[240], hash_bytes(std::span(file).first(240)));
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
   std::vector<u8> file(data, data + size);
-  if (size > 0 && file.back() % 2 == 0) make_sums_right(file);
+  if (size > 12 && file.back() % 2 == 0) {
+    if (file[8] == 1) {
+      make_sums_right_1(file);
+    } else {
+      make_sums_right_2(file);
+    }
+  }
   const int fd = memfd_create("golden", MFD_CLOEXEC);
   if (fd < 0 || write(fd, file.data(), file.size()) != static_cast<ssize_t>(file.size())) __builtin_trap();
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
   try {
-    const auto golden = Golden::load("/proc/self/fd/" + std::to_string(fd), {});
+    const auto golden = Golden::load(path, {});
+    golden->decode_code();
     const auto machine = Machine::fork(golden, {ForkKind::kReplica, {1}});
     RunRequest request;
     request.max_instructions = 2000;
     machine->run(std::move(request));
     machine->freeze();
+    // What loads is what an inspection finds, save that a load goes without block starts that are wrong.
+    if (inspect_golden(path, GoldenCheck::kIndex).digest != golden->digest()) __builtin_trap();
   } catch (const MonitorError&) {
   }
   close(fd);

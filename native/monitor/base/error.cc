@@ -34,12 +34,18 @@ const char* error_name(ErrorKind kind) {
       return "golden_state";
     case ErrorKind::kGoldenIndex:
       return "golden_index";
+    case ErrorKind::kGoldenChunk:
+      return "golden_chunk";
     case ErrorKind::kGoldenPage:
       return "golden_page";
     case ErrorKind::kGoldenDigest:
       return "golden_digest";
     case ErrorKind::kGoldenDisk:
       return "golden_disk";
+    case ErrorKind::kGoldenCode:
+      return "golden_code";
+    case ErrorKind::kZstdMissing:
+      return "zstd_missing";
   }
   return "unknown";
 }

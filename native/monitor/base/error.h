@@ -22,9 +22,12 @@ enum class ErrorKind : unsigned char {
   kGoldenHeader,     // header checksum or sizes are wrong
   kGoldenState,      // device state checksum or content is wrong
   kGoldenIndex,      // page index checksum or content is wrong
+  kGoldenChunk,      // the table of compressed chunks, or a chunk, is wrong
   kGoldenPage,       // a page's content differs from its recorded hash
   kGoldenDigest,     // the parts are whole but the recorded state digest is another
   kGoldenDisk,       // a disk is missing, or differs in size or identity from the recorded one
+  kGoldenCode,       // the block starts are wrong; only a full inspection says so, a load goes without them
+  kZstdMissing,      // the host has no Zstandard library, which a compressed golden file needs
 };
 
 /// Stable lower-case name of a kind, e.g. "golden_truncated".

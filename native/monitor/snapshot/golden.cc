@@ -5,10 +5,17 @@
 #include "monitor/snapshot/golden_impl.h"
 
 namespace shinken {
+namespace {
 
-Digest machine_digest(std::span<const u8> state, u64 memory_pages, const Digest& memory_sum) {
+/// Operations that a file may have decoded: some ten times what a machine runs that tries all its programs.
+constexpr u64 kMaxCodeSlots = u64{16} << 20;
+
+}  // namespace
+
+Digest machine_digest(std::span<const u8> state, u64 memory_pages, const Digest& memory_sum,
+                      u32 machine_abi) {
   ByteWriter parts;
-  parts.put<u32>(kMachineAbi);
+  parts.put<u32>(machine_abi);
   parts.put<u64>(memory_pages);
   parts.put<u64>(memory_sum.lo);
   parts.put<u64>(memory_sum.hi);
@@ -56,7 +63,22 @@ void Golden::prefetch(std::vector<u32> order) const {
 
 bool Golden::has_code() const {
   std::lock_guard lock(impl_->mutex);
-  return impl_->code != nullptr;
+  return impl_->code != nullptr || impl_->starts != nullptr;
+}
+
+void Golden::decode_code() const {
+  std::shared_ptr<const std::vector<CodeStarts>> starts;
+  {
+    std::lock_guard lock(impl_->mutex);
+    starts = impl_->starts;
+  }
+  if (!starts) return;
+  // Outside the lock, which forks take. Racing callers get blocks that are alike.
+  auto code = decode_shared(*starts, kMaxCodeSlots);
+  std::lock_guard lock(impl_->mutex);
+  // What a fork has shared meanwhile is as good, and in use.
+  if (!impl_->code) impl_->code = std::move(code);
+  impl_->starts.reset();
 }
 
 }  // namespace shinken

@@ -24,14 +24,23 @@ struct GoldenLoad {
   GoldenCheck check = GoldenCheck::kFull;
 };
 
+/// How a golden file holds its pages.
+enum class GoldenLayout : u32 {
+  kMapped,      // used in place: nothing is read before it is touched, and processes share the page cache
+  kCompressed,  // smaller; unpacked into memory of the process by every load
+};
+
 /// Safe to use from any thread. Forks hold what they need of it, so it may be dropped while they live.
 class Golden final {
  public:
-  /// Maps a golden file; its pages are used in place. Throws MonitorError with a kGolden... kind or kFile.
+  /// Maps a golden file, of any version; its pages are used in place unless they are compressed. Throws
+  /// MonitorError with a kGolden... kind, kFile or kZstdMissing.
   static std::shared_ptr<Golden> load(const std::string& path, const GoldenLoad& options);
   /// Writes the file under a temporary name beside `path`, syncs, and renames. `note` is opaque text (at most
-  /// 64 KiB) that `note()` gives back after a load. Throws kFile, kInvalidConfig; leaves no half file.
-  void save(const std::string& path, const std::string& note = "") const;
+  /// 64 KiB) that `note()` gives back after a load. Throws kFile, kInvalidConfig, kZstdMissing; leaves no
+  /// half file.
+  void save(const std::string& path, const std::string& note = "",
+            GoldenLayout layout = GoldenLayout::kMapped) const;
 
   ~Golden();
   Golden(const Golden&) = delete;
@@ -48,8 +57,11 @@ class Golden final {
   std::vector<u32> touched_pages() const;
   /// Reads pages in this order, and then the rest, before forks with flat memory touch them.
   void prefetch(std::vector<u32> order) const;
-  /// True once `Machine::share_code_with` has given it decoded code.
+  /// True if it has code for its forks: by `Machine::share_code_with`, or named in its file.
   bool has_code() const;
+  /// Decodes the code that the file names, which a load leaves for when there is time: forks made before it
+  /// is done decode what they meet. About 1.5 µs a block. Does nothing if there is none or it was done.
+  void decode_code() const;
 
   struct Impl;
   /// For the monitor's own rooms.

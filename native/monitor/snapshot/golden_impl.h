@@ -4,8 +4,10 @@
 #include <optional>
 #include <span>
 
+#include "monitor/cpu/code_starts.h"
 #include "monitor/cpu/hart.h"
 #include "monitor/devices/disk_file.h"
+#include "monitor/machine/abi.h"
 #include "monitor/memory/memory_image.h"
 #include "monitor/snapshot/golden.h"
 
@@ -21,10 +23,12 @@ struct Golden::Impl {
   std::mutex mutex;  // guards what follows
   std::optional<Digest> digest;
   std::shared_ptr<const SharedBlocks> code;
+  std::shared_ptr<const std::vector<CodeStarts>> starts;  // of code that is not decoded yet
 };
 
 /// Digest of a whole machine from its parts.
-Digest machine_digest(std::span<const u8> state, u64 memory_pages, const Digest& memory_sum);
+Digest machine_digest(std::span<const u8> state, u64 memory_pages, const Digest& memory_sum,
+                      u32 machine_abi = kMachineAbi);
 
 /// Reads a machine's state without building the machine: its counters. False if the bytes are no such state.
 bool describe_state(std::span<const u8> state, const std::vector<std::shared_ptr<DiskFile>>& disks,

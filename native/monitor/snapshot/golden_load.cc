@@ -1,139 +1,112 @@
-#include <cstring>
-
-#include "monitor/base/bytes.h"
-#include "monitor/machine/abi.h"
-#include "monitor/snapshot/golden_file.h"
+#include "monitor/snapshot/golden_code.h"
 #include "monitor/snapshot/golden_impl.h"
+#include "monitor/snapshot/golden_reader.h"
 
 namespace shinken {
 namespace {
-
-using namespace golden_file;
 
 [[noreturn]] void refuse(ErrorKind kind, const std::string& why) {
   throw MonitorError(kind, why);
 }
 
-Digest get_digest(ByteReader& from) {
-  const u64 lo = from.get<u64>();
-  return {lo, from.get<u64>()};
-}
-
-/// Everything that can be said from the header alone, so that later reads are in bounds.
-Header check_header(std::span<const u8> file) {
-  if (file.size() < sizeof kMagic) refuse(ErrorKind::kGoldenTruncated, "shorter than its header");
-  if (std::memcmp(file.data(), kMagic, sizeof kMagic) != 0)
-    refuse(ErrorKind::kGoldenMagic, "not a golden file");
-  if (file.size() < kHeaderBytes) refuse(ErrorKind::kGoldenTruncated, "shorter than its header");
-  ByteReader from(file.subspan(sizeof kMagic, kHeaderBytes - sizeof kMagic));
-  Header h{};
-  h.version = from.get<u32>();
-  h.machine_abi = from.get<u32>();
-  // Before the seal: another version may seal otherwise.
-  if (h.version != kVersion) {
-    refuse(ErrorKind::kGoldenVersion,
-           "format version " + std::to_string(h.version) + ", this monitor reads 1");
+void load_disks(const std::vector<GoldenFacts::Disk>& recorded, const GoldenLoad& options,
+                Golden::Impl& golden) {
+  if (recorded.size() != options.disks.size()) {
+    refuse(ErrorKind::kGoldenDisk, "made with " + std::to_string(recorded.size()) + " disks, not " +
+                                       std::to_string(options.disks.size()));
   }
-  h.state_digest = get_digest(from);
-  for (u64* value :
-       {&h.file_bytes, &h.memory_pages, &h.stored_pages, &h.meta_bytes, &h.index_at, &h.pages_at}) {
-    *value = from.get<u64>();
-  }
-  h.meta_hash = get_digest(from);
-  h.index_hash = get_digest(from);
-  if (get_digest(from) != hash_bytes(file.first(kHeaderBytes - 16))) {
-    refuse(ErrorKind::kGoldenHeader, "the header's checksum is wrong");
-  }
-  if (h.machine_abi != kMachineAbi) {
-    refuse(ErrorKind::kGoldenAbi, "made by machine_abi " + std::to_string(h.machine_abi) +
-                                      ", this monitor is " + std::to_string(kMachineAbi));
-  }
-  const bool sane = h.memory_pages >= kMinMemoryMiB << 20 >> kPageShift &&
-                    h.memory_pages <= kMaxMemoryMiB << 20 >> kPageShift && h.stored_pages <= h.memory_pages &&
-                    h.meta_bytes <= kMaxMetaBytes && h.index_at % 8 == 0 && h.index_at <= h.file_bytes &&
-                    h.index_at >= kHeaderBytes + h.meta_bytes && h.pages_at % kPageSize == 0 &&
-                    h.pages_at <= h.file_bytes && h.pages_at >= h.index_at &&
-                    h.pages_at - h.index_at >= h.stored_pages * kIndexEntryBytes &&
-                    h.file_bytes - h.pages_at == h.stored_pages * kPageSize;
-  if (!sane) refuse(ErrorKind::kGoldenHeader, "the header's sizes contradict each other");
-  if (file.size() < h.file_bytes) {
-    refuse(ErrorKind::kGoldenTruncated,
-           std::to_string(file.size()) + " bytes of " + std::to_string(h.file_bytes));
-  }
-  if (file.size() > h.file_bytes) refuse(ErrorKind::kGoldenHeader, "longer than its header says");
-  return h;
-}
-
-void load_meta(std::span<const u8> bytes, const GoldenLoad& options, Golden::Impl& golden) {
-  ByteReader from(bytes);
-  golden.state = from.get_string(static_cast<u32>(kMaxMetaBytes));
-  const u32 disks = from.get<u32>();
-  if (disks > kMaxDisks) refuse(ErrorKind::kGoldenState, "more disks than a machine has");
-  if (from.ok() && disks != options.disks.size()) {
-    refuse(ErrorKind::kGoldenDisk,
-           "made with " + std::to_string(disks) + " disks, not " + std::to_string(options.disks.size()));
-  }
-  for (u32 i = 0; i < disks && from.ok(); ++i) {
-    const u64 size = from.get<u64>();
-    const std::vector<u8> identity = from.get_string(static_cast<u32>(kMaxDiskIdentity));
-    if (!from.ok()) break;
+  for (std::size_t i = 0; i < recorded.size(); ++i) {
     const DiskConfig& given = options.disks[i];
     if (given.writable) refuse(ErrorKind::kGoldenDisk, "a golden's disks are read-only");
-    if (given.identity != std::string(identity.begin(), identity.end())) {
+    if (given.identity != recorded[i].identity) {
       refuse(ErrorKind::kGoldenDisk, "disk " + std::to_string(i) + " is another one");
     }
     golden.disks.push_back(DiskFile::open(given.path, given.identity, false));
-    if (golden.disks.back()->size() != size) {
+    if (golden.disks.back()->size() != recorded[i].size) {
       refuse(ErrorKind::kGoldenDisk, "disk " + std::to_string(i) + " has another size");
     }
   }
-  const std::vector<u8> note = from.get_string(static_cast<u32>(kMaxNoteBytes));
-  golden.note.assign(note.begin(), note.end());
-  if (!from.ok() || !from.at_end()) refuse(ErrorKind::kGoldenState, "the device state is cut short");
 }
 
-std::shared_ptr<const MemoryImage> load_pages(const std::shared_ptr<const MappedFile>& mapped,
-                                              const Header& h, GoldenCheck check) {
-  const u8* base = mapped->bytes().data();
-  const u8* index = base + h.index_at;
-  u64 next = 0;
+/// A golden's memory, and its different pages by number. Whoever holds the image holds the pages.
+struct Pages {
+  std::shared_ptr<const MemoryImage> image;
+  std::vector<Page*> bodies;
+};
+
+Pages load_pages(const GoldenReader& file, GoldenCheck check) {
+  const golden_file::Header& h = file.header();
+  const auto pool = std::make_shared<PagePool>();
+  ImageBuilder builder(pool, h.memory_pages);
+  Pages pages;
+  pages.bodies.reserve(h.bodies);
+  const bool mapped = h.layout == GoldenLayout::kMapped;
+  Page* in_file =
+      mapped && h.bodies > 0 ? FilePages::create(file.file(), file.mapped_bodies(), h.bodies) : nullptr;
   for (u64 i = 0; i < h.stored_pages; ++i) {
-    const u64 number = load_le<u64>(index + i * kIndexEntryBytes);
-    if (number < next || number >= h.memory_pages) {
-      refuse(ErrorKind::kGoldenIndex, "page numbers out of order or beyond RAM");
+    const u64 body = file.body_of(i);
+    // A body's first page takes over the reference that it comes with; bodies first appear in their order.
+    if (body == pages.bodies.size()) {
+      pages.bodies.push_back(mapped ? &in_file[body] : pool->take());
+    } else {
+      pages.bodies[body]->keep();
     }
-    next = number + 1;
+    builder.put(file.number(i), pages.bodies[body]);
   }
-  ImageBuilder builder(std::make_shared<PagePool>(), h.memory_pages);
-  if (h.stored_pages == 0) return builder.finish();
-  Page* pages = FilePages::create(mapped, base + h.pages_at, h.stored_pages);
-  // Given to the builder before anything can throw: it drops them then.
-  for (u64 i = 0; i < h.stored_pages; ++i) builder.put(load_le<u64>(index + i * kIndexEntryBytes), &pages[i]);
-  for (u64 i = 0; i < h.stored_pages; ++i) {
-    const u8* entry = index + i * kIndexEntryBytes;
-    const Digest recorded{load_le<u64>(entry + 8), load_le<u64>(entry + 16)};
-    if (check == GoldenCheck::kFull && hash_page(pages[i].data) != recorded) {
-      refuse(ErrorKind::kGoldenPage, "page " + std::to_string(load_le<u64>(entry)) + " was altered");
+  std::vector<u8> chunk(h.chunk_pages * kPageSize);
+  for (u64 body = 0; body < h.bodies; ++body) {
+    Page& page = *pages.bodies[body];
+    if (!mapped) {
+      const u64 within = body % h.chunk_pages;
+      if (within == 0) file.unpack(body / h.chunk_pages, chunk.data());
+      std::memcpy(page.data, &chunk[within * kPageSize], kPageSize);
     }
-    pages[i].set_hash(recorded);
+    const Digest recorded = file.body_hash(body);
+    // What was unpacked was read anyway.
+    if ((check == GoldenCheck::kFull || !mapped) && hash_page(page.data) != recorded) {
+      refuse(ErrorKind::kGoldenPage, "body " + std::to_string(body) + " was altered");
+    }
+    page.set_hash(recorded);
   }
-  return builder.finish();
+  pages.image = builder.finish();
+  return pages;
+}
+
+/// Null if the file names no blocks, or what names them is not whole: then code is decoded as it is met.
+std::shared_ptr<const std::vector<CodeStarts>> load_starts(const GoldenReader& file, const Pages& pages) {
+  auto code = std::make_shared<std::vector<CodeStarts>>();
+  std::vector<std::size_t> at(pages.bodies.size());  // one more than a body's place in `code`
+  const bool whole =
+      for_each_code_page(file.code(), pages.bodies.size(), [&](u64 body, std::span<const u16> starts) {
+        Page* page = pages.bodies[body];
+        page->keep();
+        std::shared_ptr<const void> hold(page->data,
+                                         [page, pool = pages.image->pool()](const void*) { page->drop(); });
+        code->push_back({{}, page->data, std::move(hold), {starts.begin(), starts.end()}});
+        at[body] = code->size();
+      });
+  for (u64 i = 0; i < file.header().stored_pages; ++i) {
+    if (const std::size_t place = at[file.body_of(i)]) (*code)[place - 1].pages.push_back(file.number(i));
+  }
+  return whole && !code->empty() ? code : nullptr;
 }
 
 }  // namespace
 
 std::shared_ptr<Golden> Golden::load(const std::string& path, const GoldenLoad& options) {
-  const auto mapped = MappedFile::open(path);
-  const std::span<const u8> file = mapped->bytes();
-  const Header h = check_header(file);
-  const std::span<const u8> meta = file.subspan(kHeaderBytes, h.meta_bytes);
-  if (hash_bytes(meta) != h.meta_hash) refuse(ErrorKind::kGoldenState, "the device state was altered");
-  const std::span<const u8> index = file.subspan(h.index_at, h.stored_pages * kIndexEntryBytes);
-  if (hash_bytes(index) != h.index_hash) refuse(ErrorKind::kGoldenIndex, "the page index was altered");
-
+  const GoldenReader file(path);
+  const golden_file::Header& h = file.header();
+  if (h.machine_abi != kMachineAbi) {
+    refuse(ErrorKind::kGoldenAbi, "made by machine_abi " + std::to_string(h.machine_abi) +
+                                      ", this monitor is " + std::to_string(kMachineAbi));
+  }
+  GoldenReader::Meta meta = file.meta();
   auto golden = std::make_unique<Impl>();
-  load_meta(meta, options, *golden);
-  golden->image = load_pages(mapped, h, options.check);
+  load_disks(meta.disks, options, *golden);
+  golden->state = std::move(meta.state);
+  golden->note = std::move(meta.note);
+  const Pages pages = load_pages(file, options.check);
+  golden->image = pages.image;
   golden->digest = machine_digest(golden->state, h.memory_pages, golden->image->sum());
   if (*golden->digest != h.state_digest) {
     refuse(ErrorKind::kGoldenDigest, "the parts do not add up to the recorded state");
@@ -141,6 +114,7 @@ std::shared_ptr<Golden> Golden::load(const std::string& path, const GoldenLoad& 
   if (!describe_state(golden->state, golden->disks, &golden->instret, &golden->ticks)) {
     refuse(ErrorKind::kGoldenState, "the device state makes no sense");
   }
+  golden->starts = load_starts(file, pages);
   return std::make_shared<Golden>(std::move(golden));
 }
 
