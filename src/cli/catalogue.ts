@@ -19,6 +19,7 @@ export interface Entry {
 /** Commands that only hold others. */
 export const groups: Readonly<Record<string, { summary: string; example: string }>> = {
   image: { summary: "build and list guest images", example: "shinken image list" },
+  golden: { summary: "look after the frozen machines in the cache", example: "shinken golden list" },
   task: { summary: "check tasks before anybody plays them", example: "shinken task check tasks/demo" },
   machine: { summary: "run a program on the bare machine", example: "shinken machine run program.elf" },
   bench: { summary: "measure forks, the guest and the wire", example: "shinken bench wire --json" },
@@ -55,6 +56,26 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/image-build.js"),
   },
   { path: ["image", "list"], summary: "list guest images", load: () => import("./commands/image-list.js") },
+  {
+    path: ["golden", "list"],
+    summary: "list goldens",
+    load: () => import("./commands/golden-list.js"),
+  },
+  {
+    path: ["golden", "show"],
+    summary: "say what a golden holds",
+    load: () => import("./commands/golden-show.js"),
+  },
+  {
+    path: ["golden", "verify"],
+    summary: "check goldens to the last page",
+    load: () => import("./commands/golden-verify.js"),
+  },
+  {
+    path: ["golden", "gc"],
+    summary: "remove goldens that nobody can use, or that are too much",
+    load: () => import("./commands/golden-gc.js"),
+  },
   {
     path: ["task", "check"],
     summary: "run the gates on tasks",

@@ -72,6 +72,10 @@ export const errorTable = {
     meaning: "A download does not have the size or sha256 that the signed index states.",
   },
   disk_full: { retry: true, meaning: "The cache folder's disk is full." },
+  golden_missing: {
+    retry: false,
+    meaning: "No golden has that name; `shinken golden list` says which there are.",
+  },
   golden_invalid: { retry: false, meaning: "A golden file is truncated, altered or of another machine ABI." },
   host_unsupported: {
     retry: false,

@@ -6,7 +6,7 @@ import { constants } from "node:fs";
 import { access, readFile, readdir, statfs } from "node:fs/promises";
 import { availableParallelism, freemem, release, totalmem } from "node:os";
 import { delimiter, join } from "node:path";
-import { goldenFolder } from "./microvm/golden-store.js";
+import { goldenFolder } from "./microvm/golden-folder.js";
 
 /** `note`: works without it, but slower or with less. `missing`: something will not work. */
 export interface DoctorFact {

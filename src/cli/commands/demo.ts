@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import type { TaskSet } from "../../env/task/index.js";
 import type { EvaluationReport } from "../../rollout/index.js";
-import { goldenFolder } from "../../sandbox/microvm/golden-store.js";
+import { goldenFolder } from "../../sandbox/microvm/golden-folder.js";
 import { openBackend } from "../backend.js";
 import { exitCodes } from "../exit-codes.js";
 import { buildWithProgress } from "../image-stage.js";

@@ -6,10 +6,13 @@ import type { Family } from "./family.js";
 import { replicaOf } from "./fork.js";
 import { goldenDigest } from "./golden-store.js";
 import type { MicrovmSandbox } from "./sandbox.js";
+import type { WarmDepth } from "./warm.js";
 
 /** What a golden file's note carries beside the machine. */
 export interface GoldenNote {
   nextStream: number;
+  /** How much code the file has; unsaid in files that have none. */
+  warm?: WarmDepth | undefined;
 }
 
 /** The native golden, shared by handles and closed with the last. */

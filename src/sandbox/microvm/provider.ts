@@ -8,7 +8,7 @@ import { openImage } from "../../images/cache/images.js";
 import type { ImageInfo } from "../../images/types.js";
 import type { MemoryBound } from "../host-memory.js";
 import type { Golden, GoldenKey, Network, Sandbox, SandboxProvider } from "../sandbox.js";
-import { type MemoryKind, type NativeMachine, loadAddon } from "./addon.js";
+import { type MemoryKind, type NativeGolden, type NativeMachine, loadAddon } from "./addon.js";
 import { Admission, BOOT_BYTES } from "./admission.js";
 import { bootImage, disksOf, settle } from "./boot.js";
 import type { Family, ForkFailure, Household } from "./family.js";
@@ -59,6 +59,8 @@ export class MicrovmProvider implements SandboxProvider {
   /** Handles of the provider itself on image goldens, so that task after task need not load them again. */
   readonly #kept = new Map<string, MicrovmGolden>();
   readonly #admission: Admission;
+  /** Code that is being decoded for goldens that were loaded. */
+  readonly #decoding = new Set<Promise<void>>();
   readonly #household: Household;
   #closing: Promise<void> | null = null;
 
@@ -183,6 +185,7 @@ export class MicrovmProvider implements SandboxProvider {
         await Promise.all([...this.#machines].map((machine) => machine.close()));
       // Builds that were under way have lost their machines and end now.
       await Promise.allSettled(this.#goldens.values());
+      await Promise.all(this.#decoding);
     })();
     return this.#closing;
   }
@@ -246,31 +249,42 @@ export class MicrovmProvider implements SandboxProvider {
     build: (family: Family) => Promise<Frozen>,
   ): Promise<SharedGolden> {
     const family = this.#family({ image: key.image, memoryMiB: key.memoryMiB });
-    let native = await this.#store.load(digest, disksOf(info));
-    let nextStream: number;
-    if (native === null) {
-      const frozen = await build(family);
-      ({ native, nextStream } = frozen);
-      const note: GoldenNote = { nextStream };
-      try {
-        await this.#store.save(digest, native, JSON.stringify(note));
-      } catch (error) {
-        native.close();
-        throw error;
-      }
-    } else {
-      nextStream = noteOf(native.facts().note).nextStream;
-    }
+    const loaded = await this.#store.load(digest, disksOf(info));
+    const { native, nextStream, warm } =
+      loaded === null
+        ? { ...(await build(family)), warm: undefined }
+        : { native: loaded, ...noteOf(loaded.facts().note) };
     const shared = new SharedGolden(digest, native, family, nextStream, () => this.#goldens.delete(digest));
     try {
-      if (!native.facts().hasCode || this.#options.warm === "full") {
-        await warmCode({ ...sourceOf(shared), family: this.#family(family) }, this.#options.warm ?? "quick");
+      const wanted = this.#options.warm ?? "quick";
+      // A golden that was frozen in a fork has the code of that fork's own golden.
+      let depth = native.facts().hasCode ? (warm ?? "quick") : null;
+      const decoded = depth === null || (wanted === "full" && depth !== "full");
+      if (decoded) {
+        await native.decodeCode();
+        await warmCode({ ...sourceOf(shared), family: this.#family(family) }, wanted);
+        depth = wanted;
       }
+      const note: GoldenNote = { nextStream, warm: depth ?? undefined };
+      const saved = (): Promise<void> => this.#store.save(digest, native, JSON.stringify(note));
+      if (loaded === null) await saved();
+      // A file that already serves only gets better: nobody fails for that.
+      else if (decoded) await saved().catch(() => undefined);
+      // Forks that are made meanwhile decode what they meet; nobody waits, and nobody fails, for more speed.
+      else this.#decode(native);
     } catch (error) {
       native.close();
       throw error;
     }
     return shared;
+  }
+
+  #decode(native: NativeGolden): void {
+    const work = native
+      .decodeCode()
+      .catch(() => undefined)
+      .finally(() => this.#decoding.delete(work));
+    this.#decoding.add(work);
   }
 
   /** Runs `prepare`, lets the machine come to rest, freezes and closes it. */
@@ -324,7 +338,7 @@ function noteOf(text: string): GoldenNote {
   try {
     const note = JSON.parse(text) as Partial<GoldenNote>;
     if (Number.isSafeInteger(note.nextStream) && (note.nextStream ?? 0) > 0)
-      return { nextStream: note.nextStream ?? 1 };
+      return { nextStream: note.nextStream ?? 1, warm: note.warm === "full" ? "full" : "quick" };
   } catch {
     // said below
   }
