@@ -177,7 +177,8 @@ TEST_ON_BOTH_MEMORIES("an open terminal makes an idle guest wait for input in ho
   CHECK(events[0].ticks <= result.ticks);
 }
 
-TEST_ON_BOTH_MEMORIES("once nobody is expected any more, an idle guest's wait is skipped, also one that has begun") {
+TEST_ON_BOTH_MEMORIES(
+    "once nobody is expected any more, an idle guest's wait is skipped, also one that has begun") {
   TempDir dir;
   constexpr u64 kDay = u64{86'400} * kTicksPerSecond;
   auto machine = start(dir, ScriptGuest().timer(kDay).wfi().timer(2 * kDay).wfi().shut_down());

@@ -75,7 +75,8 @@ RunRequest for_instructions(u64 count) {
 
 }  // namespace
 
-TEST_ON_BOTH_MEMORIES("siblings in different phases of one program do not believe each other's code or tables") {
+TEST_ON_BOTH_MEMORIES(
+    "siblings in different phases of one program do not believe each other's code or tables") {
   TempDir dir;
   MachineConfig config;
   config.program = dir.write("program.bin", program());

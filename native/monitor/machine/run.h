@@ -20,8 +20,9 @@ inline constexpr u64 kMaxPendingInput = 16 * 1024 * 1024;
 /// A machine that has answered runs on to its next WFI, at most this many instructions, and parks.
 inline constexpr u64 kDefaultParkBudget = 2'000'000;
 
-/// What a frame that is kept is charged beside its payload: about what holding it costs, which for millions of
-/// empty frames is all there is. A command that writes a mebibyte byte by byte has its place within 64 MiB.
+/// What a frame that is kept is charged beside its payload: about what holding it costs, which for millions
+/// of empty frames is all there is. A command that writes a mebibyte byte by byte has its place within 64
+/// MiB.
 inline constexpr u64 kFrameOverhead = 48;
 
 struct Frame {
