@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "monitor/cpu/native_registers.h"
 #include "monitor/cpu/tlb.h"
@@ -135,7 +136,9 @@ void CodeArena::write_routines() {
   w.mov(kVirtualPage, rax);
   w.jmp(rdx);
 
-  enter_ = reinterpret_cast<NativeExit (*)(NativeFrame*, const u8*)>(reinterpret_cast<std::uintptr_t>(enter));
+  // An object pointer becomes a function pointer only by way of its bits.
+  static_assert(sizeof enter_ == sizeof enter);
+  std::memcpy(&enter_, &enter, sizeof enter_);
   first_ = next_ = w.at();
 }
 

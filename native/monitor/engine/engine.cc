@@ -268,6 +268,7 @@ class ThreadedEngine final : public Engine, public std::enable_shared_from_this<
 
   /// Hands the result over and lets go of the machine.
   void finish(Sleeper& self, std::list<JobRef>::iterator at, std::unique_lock<std::mutex>& lock) {
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): outlives its place in the list.
     const JobRef job = *at;
     job->machine->set_waker(nullptr);
     const u64 cached = job->machine->cache_bytes();
