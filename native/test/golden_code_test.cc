@@ -38,7 +38,8 @@ TEST_CASE("a loaded golden has the code that was shared with it, and its forks d
   CHECK(code->pages() == facts.code_pages);
   auto fork = Machine::fork(loaded, kGrade);
   fork->run(ask(2, 4));
-  for (const auto& [bytes, page] : Machine::impl_of(*fork)->hart->share_blocks()->all()) {
+  const auto shared = Machine::impl_of(*fork)->hart->share_blocks();
+  for (const auto& [bytes, page] : shared->all()) {
     CHECK(code->find(bytes) == page);
   }
 }
