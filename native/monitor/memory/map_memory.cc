@@ -95,7 +95,7 @@ void MapMemory::map(int file, bool aligned) {
 void MapMemory::on_missing(u8* at) {
   try {
     flat_->touch(static_cast<u64>(at - base_) >> kPageShift);
-  } catch (const MonitorError&) {
+  } catch (const MonitorError&) {  // NOLINT(bugprone-empty-catch)
     // The host has no memory just now: woken, the hart asks again.
   }
   cold_faults_.fetch_add(1, std::memory_order_relaxed);
