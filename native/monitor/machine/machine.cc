@@ -157,15 +157,19 @@ SliceResult Machine::slice(u64 instructions) {
 
 RunResult Machine::finish() {
   if (!impl_->run || !impl_->run->done) throw MonitorError(ErrorKind::kBusy, "the run has not ended");
-  const std::lock_guard in_use(impl_->rest);
-  RunResult result = std::move(impl_->run->result);
-  impl_->run.reset();
-  if (!impl_->kept.empty()) {
-    result.frames.insert(result.frames.begin(), std::make_move_iterator(impl_->kept.begin()),
-                         std::make_move_iterator(impl_->kept.end()));
-    impl_->kept.clear();
+  RunResult result;
+  {
+    const std::lock_guard in_use(impl_->rest);
+    result = std::move(impl_->run->result);
+    impl_->run.reset();
+    if (!impl_->kept.empty()) {
+      result.frames.insert(result.frames.begin(), std::make_move_iterator(impl_->kept.begin()),
+                           std::make_move_iterator(impl_->kept.end()));
+      impl_->kept.clear();
+    }
+    impl_->kept_bytes = 0;
   }
-  impl_->kept_bytes = 0;
+  // Without our own lock: it takes the others', and another one's finish would take them in another order.
   if (impl_->joint) impl_->joint->finish();
   impl_->running.store(false);
   impl_->realtime.store(false);

@@ -149,7 +149,12 @@ class MapMemory::Live final : public LiveFreeze {
     const auto flush = [&] {
       if (count > 0) memory_.faults_->protect(memory_.place(first), count << kPageShift, true);
     };
-    pending_.for_each([&](u64 page) {
+    // A copy: the handler already takes pages out of the set.
+    const PageSet pages = [this] {
+      const std::lock_guard lock(mutex_);
+      return pending_;
+    }();
+    pages.for_each([&](u64 page) {
       if (page == first + count && count > 0) {
         ++count;
         return;
