@@ -1,5 +1,6 @@
 // From a program counter to decoded code: translation, attachment to shared blocks, decoding, invalidation.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "monitor/cpu/core.h"
@@ -53,7 +54,9 @@ const CodePage* Core::fetch_page(u64 pc) {
 /// The page at `pc`, of which code is executing, but which the TLB forgot.
 const CodePage* Core::executing_page(u64 pc) {
   u64 pa = 0;
-  translate(pc, Access::kFetch, true, &pa);
+  // SAFETY: whatever changes the page's translation ends the block first, so this cannot fail; if it did, the
+  // address would be no page of this machine.
+  if (!translate(pc, Access::kFetch, true, &pa) || !memory_->contains(pa, 2)) std::abort();
   return attach((pa - kRamBase) >> kPageShift).code();
 }
 

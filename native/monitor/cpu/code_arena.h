@@ -58,7 +58,6 @@ class CodeArena {
   bool seal();
   /// Where translated code leaves to, with rax set: see `NativeExit`; `far` looks rax up among the known
   /// jumps.
-  const u8* exit_at() const { return exit_at_; }
   const u8* exit_within() const { return exit_within_; }
   const u8* far() const { return far_; }
 

@@ -163,6 +163,7 @@ class Core {
   CodeBytes private_code_;  // bytes in code_'s own pages
   CodeBytes arena_code_;    // bytes of arena_ that were touched
   Translation translation_ = Translation::kHot;
+  bool arena_refused_ = false;
   std::shared_ptr<CodeArena> arena_;           // what code_'s own pages were translated to
   std::shared_ptr<const CodeArena> entrance_;  // any arena; null as long as nothing is translated
 

@@ -24,11 +24,10 @@ void Core::note_hot_page(const CodePage* page) {
 /// Translates those blocks of a private page that are not yet.
 void Core::translate(CodePage& page) {
   if (!arena_) {
-    arena_ = CodeArena::make(kArenaBytes);
-    if (!arena_) {
-      translation_ = Translation::kNever;
-      return;
-    }
+    // Decoded blocks of a golden go on serving where the host takes no translations: only these end here.
+    if (!arena_refused_) arena_ = CodeArena::make(kArenaBytes);
+    arena_refused_ = !arena_;
+    if (arena_refused_) return;
     entrance_ = arena_;
   }
   for (unsigned i = kPageSize / 2; i-- > 0;) {

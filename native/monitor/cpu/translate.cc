@@ -1,7 +1,5 @@
 #include "monitor/cpu/translate.h"
 
-#include <algorithm>
-
 #include "monitor/cpu/translator.h"
 
 namespace shinken {

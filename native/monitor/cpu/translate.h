@@ -8,7 +8,7 @@
 namespace shinken {
 
 /// Translates the block with the index entry `entry`, whose slots belong to `page` and may be written, into
-/// the arena, which is open. Sets its `native`, and makes the jumps of the page that wait for it lead there.
+/// the arena. Sets its `native`, and makes the jumps of the page that wait for it lead there.
 /// False if the arena is full; a block that would leave at once stays as it is.
 bool translate_block(CodePage& page, u16 entry, CodeArena& arena);
 
