@@ -346,8 +346,8 @@ TEST_CASE("decoded code that a golden shares serves its descendants, who decode 
   parent.load(kEntry, code);
   parent.x(6) = 10;
   parent.hart.run(31);  // up to the jump: what follows is not decoded yet
-  const auto shared = parent.hart.share_blocks();
   parent.memory.mark_shared((kEntry - kRamBase) >> kPageShift, true);
+  const auto shared = parent.hart.share_blocks();
   const auto run_child = [&] {
     FlatBus bus;
     Hart child(&parent.memory, &bus, shared);  // over the same bytes, as a fork has
@@ -359,7 +359,7 @@ TEST_CASE("decoded code that a golden shares serves its descendants, who decode 
   };
   CHECK(run_child() == 10);
   CHECK(run_child() == 10);
-  // Other bytes at the same host address: the shared blocks must not serve them.
+  // No longer the golden's: the shared blocks must not serve it.
   parent.load(kEntry, {as::addi(5, 5, 3)});
   CHECK(run_child() == 30);
 }
@@ -371,8 +371,8 @@ TEST_CASE("a grandchild's golden carries on both its parent's blocks and its own
   parent.load(kEntry, code);
   parent.x(6) = 10;
   parent.hart.run(31);
-  std::shared_ptr<const SharedBlocks> shared = parent.hart.share_blocks();
   parent.memory.mark_shared((kEntry - kRamBase) >> kPageShift, true);
+  std::shared_ptr<const SharedBlocks> shared = parent.hart.share_blocks();
   u64 expected[3] = {};
   for (int generation = 0; generation < 4; ++generation) {
     FlatBus bus;

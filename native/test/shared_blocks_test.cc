@@ -7,7 +7,9 @@
 #include <map>
 #include <mutex>
 
+#include "monitor/cpu/code_page.h"
 #include "monitor/engine/engine.h"
+#include "monitor/machine/machine_impl.h"
 #include "monitor/memory/page_pool.h"
 #include "test/support/hostile.h"
 #include "test/support/machines.h"
@@ -163,6 +165,22 @@ void compare(const std::vector<u8>& program, u64 seed) {
 }
 
 }  // namespace
+
+TEST_ON_BOTH_MEMORIES("a fork leaves its golden no blocks of pages that it wrote") {
+  TempDir dir;
+  auto golden = golden_of(dir, patching_program(1));
+  auto fork = Machine::fork(golden, kGrade);
+  fork->run(for_instructions(kStage));
+  // The address of such a page would mean another one as soon as the fork is gone.
+  const auto& memory = *Machine::impl_of(*fork)->memory;
+  const auto blocks = Machine::impl_of(*fork)->hart->share_blocks();
+  REQUIRE(!blocks->places().empty());
+  for (const SharedBlocks::Place& place : blocks->places()) {
+    CHECK(place.bytes == memory.shared_page(place.page));
+    CHECK(place.hold);
+  }
+  CHECK(blocks->places().size() < kPatchedPages);
+}
 
 TEST_ON_BOTH_MEMORIES("forks that patch their code at once end as one that runs alone") {
   for (u64 seed = 1; seed <= programs(); ++seed) compare(patching_program(seed), seed);

@@ -192,24 +192,27 @@ std::shared_ptr<const SharedBlocks> Core::share_blocks() {
     for (u64 page = 0; page < memory_->pages(); ++page) {
       const u8* bytes = memory_->shared_page(page);
       if (bytes == nullptr) continue;
-      if (auto found = shared_->find(bytes)) blocks->put(page, bytes, std::move(found));
+      if (auto found = shared_->find(bytes)) blocks->put(page, bytes, memory_->hold(page), std::move(found));
     }
   }
   std::vector<std::shared_ptr<CodePage>> fresh;
   std::vector<u64> numbers;
   for (const auto& [page, attached] : code_) {
-    // Where the golden has them, since that outlives this memory.
+    // Where the golden has them; a page that was written since is none of the golden's.
     const u8* bytes = memory_->shared_page(page);
-    if (bytes == nullptr) bytes = memory_->page_for_read(page);
+    if (bytes == nullptr) continue;
+    auto hold = memory_->hold(page);
     if (!attached.own) {
-      if (attached.shared) blocks->put(page, bytes, attached.shared);
-    } else if (auto flat = attached.own->flattened(bytes, memory_->hold(page))) {
+      if (attached.shared) blocks->put(page, bytes, std::move(hold), attached.shared);
+    } else if (auto flat = attached.own->flattened(bytes, std::move(hold))) {
       fresh.push_back(std::move(flat));
       numbers.push_back(page);
     }
   }
   if (translation_ != Translation::kNever) translate_shared(fresh);
-  for (std::size_t i = 0; i < fresh.size(); ++i) blocks->put(numbers[i], fresh[i]->bytes, fresh[i]);
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    blocks->put(numbers[i], fresh[i]->bytes, fresh[i]->hold, fresh[i]);
+  }
   return blocks;
 }
 

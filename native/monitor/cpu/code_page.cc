@@ -92,7 +92,6 @@ std::shared_ptr<CodePage> CodePage::flattened(const u8* place, std::shared_ptr<c
   flat->part[0] = flat->own.data();
   flat->bytes = place;
   flat->hold = std::move(hold);
-  if (!flat->hold) flat->content = page_digest(place);
   return flat;
 }
 
@@ -103,42 +102,24 @@ void CodePage::forget_translations() {
   arena.reset();
 }
 
-u64 page_digest(const u8* bytes) {
-  // Four independent lanes keep the multiplier busy; this runs once per page and machine.
-  u64 lane[4] = {0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9, 0x27d4eb2f165667c5};
-  for (unsigned at = 0; at < kPageSize; at += 32) {
-    for (unsigned i = 0; i < 4; ++i) {
-      u64 word = 0;
-      std::memcpy(&word, bytes + at + 8 * i, 8);
-      lane[i] = (lane[i] ^ word) * 0x9fb21c651e98df25;
-      lane[i] ^= lane[i] >> 29;
-    }
-  }
-  u64 sum = 0;
-  for (const u64 part : lane) sum = (sum ^ part) * 0xd6e8feb86659fd93, sum ^= sum >> 32;
-  return sum;
-}
-
 SharedBlocks::SharedBlocks() {
   static std::atomic<u64> last{0};
   number_ = last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-void SharedBlocks::put(u64 number, const u8* bytes, std::shared_ptr<const CodePage> page) {
+void SharedBlocks::put(u64 number, const u8* bytes, std::shared_ptr<const void> hold,
+                       std::shared_ptr<const CodePage> page) {
   if (!entrance_) entrance_ = page->arena;
   // A later one for the same page takes the former one's place.
   const auto [at, added] = by_page_.insert({number, places_.size()});
   if (added) places_.emplace_back();
-  places_[at->second] = {number, page->hold ? page->bytes : nullptr, page.get()};
+  places_[at->second] = {number, bytes, page.get(), std::move(hold)};
   pages_[bytes] = std::move(page);
 }
 
 std::shared_ptr<const CodePage> SharedBlocks::find(const u8* bytes) const {
   const auto found = pages_.find(bytes);
-  if (found == pages_.end()) return nullptr;
-  const CodePage& page = *found->second;
-  if (!page.hold && page.content != page_digest(bytes)) return nullptr;
-  return found->second;
+  return found == pages_.end() ? nullptr : found->second;
 }
 
 }  // namespace shinken

@@ -30,9 +30,7 @@ struct CodePage {
   const Op* part[2] = {nullptr, nullptr};
   /// The guest bytes (host address), valid as long as the page is neither moved nor freed.
   const u8* bytes = nullptr;
-  /// Of a shared page: what keeps the bytes as they are, or else their digest, to be compared at every use.
-  std::shared_ptr<const void> hold;
-  u64 content = 0;
+  std::shared_ptr<const void> hold;        // of a shared page: what keeps the bytes as they are
   std::shared_ptr<const CodeArena> arena;  // of a shared page: where its blocks were translated to
   std::vector<WaitingJump> waiting_jumps;
   std::vector<Op> own;                    // storage of part 1, or of part 0 of a shared page
@@ -53,8 +51,8 @@ struct CodePage {
   bool add(unsigned offset, const Op* slots, unsigned count);
   /// Drops all blocks.
   void clear();
-  /// A self-contained copy, all in part 0, that finds the same bytes at `place`, which `hold` keeps there;
-  /// null if both parts together exceed what an index entry can reach.
+  /// A self-contained copy, all in part 0, that finds the same bytes at `place`, which `hold` keeps there
+  /// (not null); null if both parts together exceed what an index entry can reach.
   std::shared_ptr<CodePage> flattened(const u8* place, std::shared_ptr<const void> hold) const;
   /// Of a flat page: leaves its blocks to the interpreter.
   void forget_translations();
@@ -62,18 +60,17 @@ struct CodePage {
   u64 footprint() const { return sizeof(CodePage) + (own.capacity() + outgrown_slots) * sizeof(Op); }
 };
 
-/// Digest of a page's bytes; tells whether a shared page's host address was reused for something else.
-u64 page_digest(const u8* bytes);
-
-/// Decoded pages owned by a golden, keyed by the host address of their bytes. Immutable once built, so that
-/// many threads may read it at once.
+/// Decoded pages owned by a golden, keyed by the host address where the golden has their bytes. Immutable
+/// once built, so that many threads may read it at once.
 class SharedBlocks {
  public:
-  /// The page's blocks, or null if there are none or the bytes at that address are no longer the same.
+  /// The page's blocks, or null.
   std::shared_ptr<const CodePage> find(const u8* bytes) const;
   SharedBlocks();
-  /// `number`: of the physical page.
-  void put(u64 number, const u8* bytes, std::shared_ptr<const CodePage> page);
+  /// `number`: of the physical page; `hold` (not null) keeps its bytes where they are, lest another page come
+  /// to lie there and be taken for this one.
+  void put(u64 number, const u8* bytes, std::shared_ptr<const void> hold,
+           std::shared_ptr<const CodePage> page);
   /// Tells sets apart, also from former ones; never 0.
   u64 number() const { return number_; }
   /// The blocks of a physical page, or null.
@@ -81,12 +78,12 @@ class SharedBlocks {
     const auto found = by_page_.find(number);
     return found == by_page_.end() ? nullptr : places_[found->second].code;
   }
-  /// A page that this set knows, and where its bytes are as long as nobody wrote it; null if that cannot be
-  /// told.
+  /// A page that this set knows, and where its bytes are as long as nobody wrote it.
   struct Place {
     u64 page;
     const u8* bytes;
     const CodePage* code;
+    std::shared_ptr<const void> hold;
   };
   const std::vector<Place>& places() const { return places_; }
   /// Through which translated code is entered; null if there is none.

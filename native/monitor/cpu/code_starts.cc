@@ -36,7 +36,7 @@ std::shared_ptr<const SharedBlocks> decode_shared(const std::vector<CodeStarts>&
   translate_shared(flat);
   auto blocks = std::make_shared<SharedBlocks>();
   for (std::size_t i = 0; i < flat.size(); ++i) {
-    for (const u64 number : sources[i]->pages) blocks->put(number, flat[i]->bytes, flat[i]);
+    for (const u64 number : sources[i]->pages) blocks->put(number, flat[i]->bytes, flat[i]->hold, flat[i]);
   }
   return blocks;
 }

@@ -74,8 +74,8 @@ class Hart final : public PageObserver {
   /// translations, keeps the blocks. Not from within run.
   void drop_translations();
   /// Decoded pages of this hart and, of its own golden's, those that its memory still shares: frozen so that
-  /// the next golden's descendants can use them. Call it before the memory is frozen; pages keep their host
-  /// addresses. Drops all translations. Not from within run.
+  /// the golden's descendants can use them. Call it after the memory was frozen: what is the memory's own by
+  /// then is left out. Drops all translations. Not from within run.
   std::shared_ptr<const SharedBlocks> share_blocks();
 
   /// Host bytes of the code that this hart decoded and translated for itself; `reset_caches` frees them. Not

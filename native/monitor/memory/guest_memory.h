@@ -48,11 +48,8 @@ class GuestMemory {
   bool is_shared(u64 page) const { return shared_page(page) != nullptr; }
 
   /// While the result lives, the bytes of this shared page neither change nor does their host address come to
-  /// mean anything else. Null if that cannot be promised.
-  virtual std::shared_ptr<const void> hold(u64 page) {
-    (void)page;
-    return nullptr;
-  }
+  /// mean anything else. Null if it is not shared.
+  virtual std::shared_ptr<const void> hold(u64 page) = 0;
 
   /// Ask that the next `page_for_write(page)` call the observer. Idempotent.
   virtual void watch(u64 page) = 0;

@@ -10,19 +10,26 @@
 
 namespace shinken::test {
 
-/// RAM in one piece that honours `watch` as the seam says. `shared` pages can be marked by hand.
+/// RAM in one piece that honours `watch` as the seam says. `shared` pages can be marked by hand, and are
+/// until somebody writes them.
 class FlatMemory final : public GuestMemory {
  public:
   explicit FlatMemory(u64 pages)
       : GuestMemory(pages), bytes_(pages << kPageShift), watched_(pages), shared_(pages) {}
   const u8* page_for_read(u64 page) override { return &bytes_[page << kPageShift]; }
   u8* page_for_write(u64 page) override {
-    if (watched_[page] && observer_ != nullptr) observer_->on_page_write(page, false);
+    const bool moved = shared_[page];
+    shared_[page] = false;
+    if ((moved || watched_[page]) && observer_ != nullptr) observer_->on_page_write(page, moved);
     watched_[page] = false;
     return &bytes_[page << kPageShift];
   }
   const u8* shared_page(u64 page) const override {
     return shared_[page] ? &bytes_[page << kPageShift] : nullptr;
+  }
+  /// The vector outlives whoever runs over it.
+  std::shared_ptr<const void> hold(u64 page) override {
+    return {std::shared_ptr<const void>(), shared_page(page)};
   }
   void watch(u64 page) override { watched_[page] = true; }
   void mark_shared(u64 page, bool value) { shared_[page] = value; }
