@@ -73,6 +73,7 @@ export interface Environment {
 export interface EnvironmentFactory {
   /** Names of tasks that `create` accepts. */
   tasks(): { id: string; version: string; instruction: string; tags: string[] }[];
+  /** Rejects with `unknown_task`, or with `image_missing` where the task's image is not there. */
   create(task: string): Promise<Environment>;
   /** A plain sandbox without any grading. Rejects with `image_missing` where there is no such image. */
   createSandbox(image: string): Promise<Environment>;

@@ -4,6 +4,7 @@ import type { SandboxProvider } from "../sandbox/sandbox.js";
 import type { Environment, EnvironmentFactory } from "./environment.js";
 import { GoldenStore } from "./session/goldens.js";
 import { PlainScenario } from "./session/plain-scenario.js";
+import type { Scenario } from "./session/scenario.js";
 import { Session } from "./session/session.js";
 import { TaskScenario } from "./session/task-scenario.js";
 import type { LoadedTask } from "./task/index.js";
@@ -59,16 +60,21 @@ export class TaskEnvironmentFactory implements EnvironmentFactory {
         }),
       );
     }
-    return Promise.resolve(new Session(scenario));
+    return this.#onImage(scenario.image, "task", scenario);
   }
 
   createSandbox(image: string): Promise<Environment> {
+    return this.#onImage(image, "image", new PlainScenario(image, this.#goldens));
+  }
+
+  /** A session of the scenario, if its image is there; `field` names what the request said. */
+  #onImage(image: string, field: string, scenario: Scenario): Promise<Environment> {
     try {
       this.#provider.checkImage?.(image);
     } catch (error) {
-      return Promise.reject(ofImage(error));
+      return Promise.reject(ofField(error, field));
     }
-    return Promise.resolve(new Session(new PlainScenario(image, this.#goldens)));
+    return Promise.resolve(new Session(scenario));
   }
 
   /**
@@ -95,8 +101,8 @@ export class TaskEnvironmentFactory implements EnvironmentFactory {
 }
 
 /** The error with the field of the request that it is about. */
-function ofImage(error: unknown): ShinkenError {
+function ofField(error: unknown, path: string): ShinkenError {
   if (!(error instanceof ShinkenError)) return new ShinkenError("internal", String(error), { cause: error });
   const { code, message, suggestion } = error;
-  return new ShinkenError(code, message, { path: "image", suggestion, cause: error });
+  return new ShinkenError(code, message, { path, suggestion, cause: error });
 }

@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type ShinkenClient } from "../../src/client/index.js";
 import { TaskEnvironmentFactory } from "../../src/env/index.js";
+import { makeTask } from "../../src/env/task/index.js";
 import { imageNames } from "../../src/images/index.js";
 import { engineLoad, guestMemory } from "../../src/sandbox/microvm/addon.js";
 import { MicrovmProvider } from "../../src/sandbox/microvm/provider.js";
 import type { RunningServer } from "../../src/server/index.js";
 import type { MemoryBound } from "../../src/sandbox/host-memory.js";
+import { endless } from "../support/endless-grader.js";
 import { Peer, start, stopAll, until } from "../support/wire-server.js";
 
 const MiB = 1024 ** 2;
@@ -21,7 +23,8 @@ describe("a server of real machines without an image", () => {
 
   beforeAll(async () => {
     provider = new MicrovmProvider({ cacheDir });
-    peer = await Peer.connect(await start({ factory: new TaskEnvironmentFactory({ provider, tasks: [] }) }));
+    const tasks = [makeTask(endless())];
+    peer = await Peer.connect(await start({ factory: new TaskEnvironmentFactory({ provider, tasks }) }));
   });
   afterAll(async () => {
     await stopAll();
@@ -40,6 +43,14 @@ describe("a server of real machines without an image", () => {
       error: { code: "image_missing", path: "image", suggestion, retry: false },
     });
     expect((await peer.ask({ op: "list", what: "sessions" })).result.sessions).toEqual([]);
+  });
+
+  it("says so when a task of that image is created", async () => {
+    const { ok, error } = await peer.ask({ op: "create", task: "endless" });
+    expect({ ok, error }).toMatchObject({
+      ok: false,
+      error: { code: "image_missing", path: "task", suggestion: "build it: shinken image build shell" },
+    });
   });
 });
 

@@ -12,6 +12,8 @@ const baselinesKept = 1_024;
 export class TaskScenario implements Scenario {
   readonly id: string;
   readonly version: string;
+  /** Parameters do not reach it, so it is the same in every variant. */
+  readonly image: string;
   readonly #task: LoadedTask;
   readonly #goldens: GoldenStore;
   /** By variant: its golden never changes, so these are read once. */
@@ -20,6 +22,7 @@ export class TaskScenario implements Scenario {
   constructor(task: LoadedTask, goldens: GoldenStore) {
     this.id = task.id;
     this.version = task.version;
+    this.image = task.variant().task.image;
     this.#task = task;
     this.#goldens = goldens;
   }
