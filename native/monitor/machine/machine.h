@@ -130,6 +130,11 @@ class Machine final {
   /// microseconds; the digest is computed when first asked for. Throws kBusy, kClosed, kInvalidConfig (a
   /// writable disk).
   std::shared_ptr<Golden> freeze();
+  /// As `freeze`, for histories: costs the pages written since the last freeze or checkpoint, on flat memory
+  /// too, and the result's digest is known at the price of hashing the pages in which it differs from
+  /// `since`, an earlier frozen state of as much memory whose own digest is known. Null: of hashing all.
+  /// `changed`: how many pages hold other bytes than in `since`. Throws as `freeze`.
+  std::shared_ptr<Golden> checkpoint(const Golden* since, u64* changed);
   /// As `freeze`, also between two slices of a run, and the machine goes on at once while the result is
   /// finished elsewhere; it stays a child of its former golden. One at a time (kBusy), and before `close`.
   /// With flat memory the pause protects the dirty pages instead of copying them.

@@ -288,27 +288,54 @@ Digest MapMemory::sum() {
   return sum;
 }
 
+/// The image of `tree`, which has the present content, with the hashes that digests found out.
+std::shared_ptr<const MemoryImage> MapMemory::frozen(SoftMemory& tree) const {
+  auto image = tree.freeze()->twin(MemoryKind::kMap);
+  dirty_.for_each([&](u64 page) {
+    const auto known = hashes_.find(page);
+    Page* kept = image->find(page);
+    if (known != hashes_.end() && kept != nullptr) kept->set_hash(known->second);
+  });
+  return image;
+}
+
+void MapMemory::go_on_from(const std::shared_ptr<const MemoryImage>& image) {
+  dirty_.clear();
+  hashes_.clear();
+  difference_ = {};
+  image_ = image;
+}
+
 std::shared_ptr<const MemoryImage> MapMemory::freeze() {
   // What the last digests found out need not be found out again.
   if (!hashes_.empty()) rehash_written();
   SoftMemory tree(*image_);
   dirty_.for_each([&](u64 page) { std::memcpy(tree.page_for_write(page), place(page), kPageSize); });
-  auto image = tree.freeze()->twin(MemoryKind::kMap);
-  dirty_.for_each([&](u64 page) {
-    if (const auto known = hashes_.find(page); known != hashes_.end()) {
-      image->find(page)->set_hash(known->second);
-    }
-  });
+  auto image = frozen(tree);
   if (!flat_ || dirty_.count() > flat_->stored() / 2) {
     image = FlatImage::flattened(*image);
   } else {
     image->flat_slot().flat = flat_;
   }
-  dirty_.clear();
-  hashes_.clear();
+  go_on_from(image);
   image_sum_.reset();
-  difference_ = {};
-  image_ = image;
+  return image;
+}
+
+std::shared_ptr<const MemoryImage> MapMemory::checkpoint() {
+  const Digest now = sum();
+  SoftMemory tree(*image_);
+  dirty_.for_each([&](u64 page) {
+    // Handed out, but not written.
+    if (!hashes_.contains(page)) return;
+    const Page* before = image_->find(page);
+    if (std::memcmp(place(page), before == nullptr ? kZeroPage : before->data, kPageSize) == 0) return;
+    std::memcpy(tree.page_for_write(page), place(page), kPageSize);
+  });
+  auto image = frozen(tree);
+  image->flat_slot().flat = flat_;
+  go_on_from(image);
+  image_sum_ = now;
   return image;
 }
 

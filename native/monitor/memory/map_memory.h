@@ -9,6 +9,7 @@
 #include "monitor/memory/flat_image.h"
 #include "monitor/memory/machine_memory.h"
 #include "monitor/memory/page_set.h"
+#include "monitor/memory/soft_memory.h"
 #include "monitor/memory/userfault.h"
 
 namespace shinken {
@@ -37,6 +38,8 @@ class MapMemory final : public MachineMemory, private FaultServer {
 
   /// Copies the dirty pages.
   std::shared_ptr<const MemoryImage> freeze() override;
+  /// Scans, which arms the asynchronous write-protect, and copies the pages that were written and changed.
+  std::shared_ptr<const MemoryImage> checkpoint() override;
   /// Protects the dirty pages; a write to one waits until it was copied.
   std::unique_ptr<LiveFreeze> begin_live(bool* voids) override;
   bool live() const override { return live_.load(std::memory_order_acquire) != nullptr; }
@@ -57,6 +60,8 @@ class MapMemory final : public MachineMemory, private FaultServer {
   void map(int file, bool aligned);
   u8* place(u64 page) const { return base_ + (page << kPageShift); }
   Digest frozen_share(u64 page) const;
+  std::shared_ptr<const MemoryImage> frozen(SoftMemory& tree) const;
+  void go_on_from(const std::shared_ptr<const MemoryImage>& image);
   void rehash_written();
 
   std::shared_ptr<Userfault> faults_;

@@ -85,6 +85,34 @@ void MemoryImage::for_each_difference(const MemoryImage& other,
   }
 }
 
+ImageExtent MemoryImage::beyond(const MemoryImage* next, const MemoryImage* base) const {
+  ImageExtent extent;
+  const auto mid_of = [](const MemoryImage* image, u64 m) -> const Mid* {
+    return image == nullptr ? nullptr : image->root_[m];
+  };
+  const auto leaf_of = [](const Mid* mid, u64 l) -> const Leaf* {
+    return mid == nullptr ? nullptr : mid->leaf[l];
+  };
+  const auto page_of = [](const Leaf* leaf, u64 i) -> const Page* {
+    return leaf == nullptr ? nullptr : leaf->page[i];
+  };
+  for (u64 m = 0; m < root_.size(); ++m) {
+    const Mid *mine = root_[m], *later = mid_of(next, m), *before = mid_of(base, m);
+    if (mine == nullptr || mine == later || mine == before) continue;
+    extent.table_bytes += sizeof(Mid);
+    for (u64 l = 0; l < kFan; ++l) {
+      const Leaf *leaf = mine->leaf[l], *laters = leaf_of(later, l), *befores = leaf_of(before, l);
+      if (leaf == nullptr || leaf == laters || leaf == befores) continue;
+      extent.table_bytes += sizeof(Leaf);
+      for (u64 i = 0; i < kFan; ++i) {
+        const Page* page = leaf->page[i];
+        if (page != nullptr && page != page_of(laters, i) && page != page_of(befores, i)) ++extent.pages;
+      }
+    }
+  }
+  return extent;
+}
+
 ImageBuilder::ImageBuilder(std::shared_ptr<PagePool> pool, u64 pages)
     : pool_(std::move(pool)), pages_(pages), root_((pages + kPagesPerMid - 1) / kPagesPerMid) {}
 

@@ -12,6 +12,13 @@ namespace shinken {
 
 class FlatImage;
 
+/// Host memory that an image reaches: guest pages, and the nodes of the tree that lead to them.
+struct ImageExtent {
+  u64 pages = 0;
+  u64 table_bytes = 0;
+  u64 bytes() const { return (pages << kPageShift) + table_bytes; }
+};
+
 /// Immutable; safe to read from any thread.
 class MemoryImage {
  public:
@@ -36,6 +43,9 @@ class MemoryImage {
   /// one's, null for the zero page. Costs what differs.
   void for_each_difference(const MemoryImage& other,
                            const std::function<void(u64 number, Page* page)>& visit) const;
+  /// What this image reaches and neither of two others of the same size does; a null one reaches nothing.
+  /// Costs what differs from `next`.
+  ImageExtent beyond(const MemoryImage* next, const MemoryImage* base) const;
 
   /// The memory that it was frozen from, and that its forks have if nothing else is said.
   MemoryKind kind() const { return kind_; }

@@ -26,13 +26,24 @@ Digest machine_digest(std::span<const u8> state, u64 memory_pages, const Digest&
 Golden::Golden(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Golden::~Golden() = default;
 
+Digest Golden::Impl::memory_sum() {
+  {
+    std::lock_guard lock(mutex);
+    if (sum) return *sum;
+  }
+  // Outside the lock: it may hash all of RAM. Racing callers get the same value.
+  const Digest found = image->sum();
+  std::lock_guard lock(mutex);
+  sum = found;
+  return found;
+}
+
 Digest Golden::digest() const {
   {
     std::lock_guard lock(impl_->mutex);
     if (impl_->digest) return *impl_->digest;
   }
-  // Outside the lock: it may hash all of RAM. Racing callers get the same value.
-  const Digest digest = machine_digest(impl_->state, impl_->image->pages(), impl_->image->sum());
+  const Digest digest = machine_digest(impl_->state, impl_->image->pages(), impl_->memory_sum());
   std::lock_guard lock(impl_->mutex);
   impl_->digest = digest;
   return digest;

@@ -20,7 +20,11 @@ struct Golden::Impl {
   std::vector<std::shared_ptr<DiskFile>> disks;
   std::string note;
 
+  /// `image->sum()`, computed once.
+  Digest memory_sum();
+
   std::mutex mutex;  // guards what follows
+  std::optional<Digest> sum;
   std::optional<Digest> digest;
   std::shared_ptr<const SharedBlocks> code;
   std::shared_ptr<const std::vector<CodeStarts>> starts;  // of code that is not decoded yet
