@@ -15,7 +15,10 @@ import { type Answer, ContentFault, type Judgement } from "./value.js";
 import type { MachineView } from "./view.js";
 
 /** What a check came to before combinations see it. */
-export type Finding = { score: number; evidence: string } | { ungraded: string };
+export type Finding =
+  | { score: number; evidence: string }
+  /** `fault`: the harness could not ask; unsaid where the content is to blame. */
+  | { ungraded: string; fault?: ShinkenError | undefined };
 
 export interface CheckSources {
   forks: Forks;
@@ -148,13 +151,19 @@ export class CheckRun {
       if (this.check.on_error === "fail") return { score: 0, evidence: cut(error.message) };
       return { ungraded: cut(error.message) };
     }
-    if (error instanceof DeadlinePassed) return { ungraded: `timeout: ${error.message}` };
     if (error instanceof ShinkenError) {
       const why = error.code === "machine_timeout" ? "timeout" : error.code;
-      return { ungraded: cut(`${why}: ${error.message}`) };
+      return {
+        ungraded: cut(`${why}: ${error.message}`),
+        fault: isInfrastructure(error) ? error : undefined,
+      };
     }
     const text = error instanceof Error ? error.message : String(error);
-    return { ungraded: cut(`${isInfrastructure(error) ? "grader_error" : "error"}: ${text}`) };
+    const ungraded = cut(`${error instanceof DeadlinePassed ? "timeout" : "grader_error"}: ${text}`);
+    return {
+      ungraded,
+      fault: new ShinkenError("grader_error", `${this.check.id}: ${ungraded}`, { cause: error }),
+    };
   }
 
   private async release(): Promise<void> {

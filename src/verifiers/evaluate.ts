@@ -42,6 +42,8 @@ export interface MilestoneReport {
   earned: Milestone[];
   /** Revocable milestones that were earned and no longer hold. An ungraded one is kept. */
   lost: Milestone[];
+  /** The first failure of the harness that left one of them ungraded; null if there was none. */
+  fault: ShinkenError | null;
 }
 
 /**
@@ -79,7 +81,7 @@ export async function evaluateMilestones(
   earned: ReadonlySet<string> = new Set(),
 ): Promise<MilestoneReport> {
   const asked = loaded.milestones.filter(({ id, revocable }) => revocable || !earned.has(id));
-  if (asked.length === 0) return { results: [], earned: [], lost: [] };
+  if (asked.length === 0) return { results: [], earned: [], lost: [], fault: null };
   const wanted = new Set(asked.map(({ id }) => id));
   const kept = new Set(
     loaded.milestones.filter(({ id }) => earned.has(id) && !wanted.has(id)).map(({ id }) => id),
@@ -98,6 +100,7 @@ export async function evaluateMilestones(
       lost: asked.filter(
         ({ id }) => earned.has(id) && ["failed", "skipped"].includes(statusOf.get(id) ?? ""),
       ),
+      fault: evaluation.fault,
     };
   });
 }
@@ -126,6 +129,8 @@ function refuseCancelled(signal: AbortSignal | undefined): void {
 }
 
 class Evaluation {
+  /** The first failure of the harness that left a check ungraded. */
+  fault: ShinkenError | null = null;
   private readonly loaded: LoadedGraph;
   private readonly context: GradeContext;
   /** Milestones that are taken as passed without asking. */
@@ -227,6 +232,7 @@ class Evaluation {
 
   private record(check: CheckNode, finding: Finding | Outcome, ms: number): Outcome {
     const { outcome, evidence } = asOutcome(check.id, finding);
+    if ("fault" in finding) this.fault ??= finding.fault ?? null;
     const result: CheckResult = {
       id: check.id,
       status: statusOf(outcome, check.threshold),

@@ -87,10 +87,18 @@ describe.skipIf(unavailable !== null)("a grader that does not end", () => {
   it("as a milestone pays nothing, and the step comes to its end", async () => {
     const session = await started({
       limits: { verify: { instructions: 80_000_000 } },
+      verify: { graph: spinningWhereGo() },
+    });
+    const step = await session.step([{ type: "exec", command: "touch go" }]);
+    expect(step).toMatchObject({ reward: 0, terminated: false, info: { ungraded: ["slow"] } });
+  });
+
+  it("as a milestone that computes for ever already in the golden fails the reset as the harness's fault", async () => {
+    const session = started({
+      limits: { verify: { instructions: 80_000_000 } },
       verify: { graph: spinning("spins", { milestone: true }) },
     });
-    const step = await session.step([{ type: "exec", command: "true" }]);
-    expect(step).toMatchObject({ reward: 0, terminated: false, info: { ungraded: ["spins"] } });
+    await expect(session).rejects.toMatchObject({ code: "machine_timeout", retry: true });
   });
 
   it("is stopped and its machine closed when evaluate is cancelled, and the session goes on", async () => {

@@ -7,6 +7,17 @@ import { document, sh, openWorlds } from "./session-support.js";
 
 const open = openWorlds();
 
+/** The graph of the small task without milestones: nothing of it is read before it is graded. */
+const unpaid = {
+  weighted: document.verify.graph.weighted.map(({ id, channel, query, assert, weight }) => ({
+    id,
+    channel,
+    query,
+    assert,
+    weight,
+  })),
+};
+
 describeOnHost("when the machine fails", () => {
   it("a dead machine is an infra event and an error, never a reward; a reset begins anew", async () => {
     const { session, events } = open();
@@ -72,6 +83,33 @@ describeOnHost("when the machine fails", () => {
     expect(await session.step([sh("true")])).toMatchObject({ reward: 2, info: { earned: ["one"] } });
   });
 
+  it("milestones that cannot be read in the golden fail the reset, and what holds there is never paid for", async () => {
+    const { session, provider } = open();
+    provider.failKind = "grade";
+    provider.failForks = 2;
+    await expect(session.reset({ seed: 1 })).rejects.toMatchObject({
+      code: "fork_failed",
+      retry: true,
+      message: expect.stringContaining("milestones that hold from the start cannot be read") as string,
+    });
+    expect(provider.openMachines()).toBe(0);
+    await session.reset({ seed: 1 });
+    expect(await session.step([sh("true")])).toMatchObject({ reward: 0, info: { held: ["given"] } });
+  });
+
+  it("a golden in which a milestone has no proper value yet is no fault of the harness", async () => {
+    const check = {
+      id: "number",
+      channel: "fs",
+      milestone: true,
+      query: { kind: "number", path: "/home/agent/given" },
+      assert: { type: "number", equals: 7 },
+    };
+    const { session } = open({ verify: { graph: check } });
+    await session.reset({ seed: 1 });
+    expect((await session.step([sh("echo 7 > given")])).reward).toBe(1);
+  });
+
   it("the wall-clock net ends the episode as an infra failure, never as truncated", async () => {
     const { session, events } = open({ limits: { agent: { wall_seconds: 0.3 } } });
     await session.reset({ seed: 1 });
@@ -92,7 +130,7 @@ describeOnHost("when the machine fails", () => {
       said: "timeout: grading needs more than 0.0005 s of machine time",
     },
   ])("a grader that outruns its own budget is ungraded: $said", async ({ limits, said }) => {
-    const { session } = open({ limits });
+    const { session } = open({ limits, verify: { graph: unpaid } });
     await session.reset({ seed: 1 });
     expect(await session.evaluate()).toMatchObject({
       status: "ungraded",
@@ -106,7 +144,7 @@ describeOnHost("when the machine fails", () => {
     const prepare = [{ exec: { argv: ["sleep", "10"], timeout_s: 6 } }];
     const { session, provider } = open({
       limits: { verify: { guest_seconds: 5 } },
-      verify: { ...document.verify, prepare },
+      verify: { graph: unpaid, prepare },
     });
     await session.reset({ seed: 1 });
     expect(await session.evaluate()).toMatchObject({

@@ -40,7 +40,11 @@ export class TaskGrader implements Grader {
     try {
       const machine = await lease.golden.fork({ seed: baselineSeed });
       try {
-        const { earned } = await this.read(machine, nothingYet, new Set());
+        const { earned, fault } = await this.read(machine, nothingYet, new Set());
+        if (fault !== null) {
+          const what = `the milestones that hold from the start cannot be read: ${fault.message}`;
+          throw new ShinkenError(fault.code, what, { cause: fault });
+        }
         return new Set(earned.map(({ id }) => id));
       } finally {
         await machine.close();
@@ -58,7 +62,7 @@ export class TaskGrader implements Grader {
   ): Promise<MilestoneReading> {
     const forking = new Forking(this.#variant, machine);
     const graph = this.#variant.graph;
-    const { results, earned, lost } = await this.#bounded(
+    const { results, earned, lost, fault } = await this.#bounded(
       forking,
       (context) => evaluateMilestones(graph, context, held),
       episode,
@@ -69,6 +73,7 @@ export class TaskGrader implements Grader {
       earned,
       lost,
       ungraded: results.filter(({ status }) => status === "ungraded").map(({ id }) => id),
+      fault,
     };
   }
 

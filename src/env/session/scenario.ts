@@ -1,5 +1,6 @@
 /** What a session plays, however it came about: a task, or a bare image without any grading. */
 import type { Sandbox } from "../../sandbox/sandbox.js";
+import type { ShinkenError } from "../../errors/index.js";
 import type { Milestone, Verdict } from "../../verifiers/index.js";
 import type { ActionCapability } from "../aci/index.js";
 import type { EpisodeRecord } from "./episode.js";
@@ -21,10 +22,15 @@ export interface MilestoneReading {
   lost: readonly Milestone[];
   /** Ids of those that could not be read. */
   ungraded: readonly string[];
+  /** The failure of the harness that kept one from being read; null where the content is to blame, or all could be read. */
+  fault: ShinkenError | null;
 }
 
 export interface Grader {
-  /** Milestones that already hold in the golden: they pay nothing. */
+  /**
+   * Milestones that already hold in the golden: they pay nothing. Rejects where the harness could not read them, since one that
+   * was not seen to hold would be paid for.
+   */
   baseline(): Promise<ReadonlySet<string>>;
   /**
    * Reads, in a grade fork, the milestones that may change. Rejects with what the machine died of, or with `cancelled` once

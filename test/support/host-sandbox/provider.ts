@@ -57,6 +57,8 @@ export class HostProvider implements SandboxProvider, HostWorld {
   failForks = 0;
   /** With this code. */
   failCode: ErrorCode = "fork_failed";
+  /** And only if they are of this kind. */
+  failKind: ForkKind | undefined;
   readonly #folder = fs.mkdtempSync(join(os.tmpdir(), "shinken-host-"));
 
   replica(root: string, options: ForkOptions): HostSandbox {
@@ -66,7 +68,7 @@ export class HostProvider implements SandboxProvider, HostWorld {
   }
 
   fork(root: string, kind: ForkKind, options: ForkOptions): HostSandbox {
-    this.#failIfWanted();
+    this.#failIfWanted(kind);
     this.forks.push(kind);
     return new HostSandbox(this, this.#copy(root), options);
   }
@@ -108,8 +110,8 @@ export class HostProvider implements SandboxProvider, HostWorld {
     fs.rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #failIfWanted(): void {
-    if (this.failForks === 0) return;
+  #failIfWanted(kind?: ForkKind): void {
+    if (this.failForks === 0 || (this.failKind ?? kind) !== kind) return;
     this.failForks -= 1;
     throw new ShinkenError(this.failCode, "the test made this fork fail");
   }
