@@ -79,7 +79,8 @@ class FlatPages final : public PageHome {
 
 }  // namespace
 
-FlatImage::FlatImage(u64 pages) : file_(std::make_shared<File>(pages)), pages_(pages), filled_(pages) {}
+FlatImage::FlatImage(u64 pages)
+    : faults_(Userfault::shared()), file_(std::make_shared<File>(pages)), pages_(pages), filled_(pages) {}
 
 FlatImage::~FlatImage() {
   stop_.store(true);
@@ -214,7 +215,7 @@ std::shared_ptr<FlatImage> FlatImage::of(const MemoryImage& image) {
   flat->content_ = image.twin(image.kind());
   u64 stored = 0, on_disk = 0;
   image.for_each_page([&](u64, Page& page) { ++stored, on_disk += page.home->on_disk() ? 1 : 0; });
-  if (on_disk > stored / 2 && Userfault::shared()->can_serve()) {
+  if (on_disk > stored / 2 && flat->faults_->can_serve()) {
     flat->file_->expected = stored;
     flat->start_prefetch(std::exchange(slot.wanted, {}));
   } else {

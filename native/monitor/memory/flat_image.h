@@ -53,6 +53,8 @@ class FlatImage {
   void start_prefetch(std::vector<u32> order);
 
   struct File;
+  /// Held, so that a fork after a time without any need not open it again.
+  const std::shared_ptr<Userfault> faults_;
   std::shared_ptr<File> file_;
   u64 pages_;
   std::shared_ptr<const MemoryImage> content_;
