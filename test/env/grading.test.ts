@@ -138,6 +138,24 @@ describe.skipIf(unavailable !== null)("a grader that does not end", () => {
     expect(next).toMatchObject({ info: { step: 1 } });
   });
 
+  it("is stopped when a step that declares the end is cancelled: the episode goes on, and may be ended again", async () => {
+    const session = await started({ verify: { graph: spinningWhereGo() } });
+    const step = session.step([
+      { type: "exec", command: "touch go" },
+      { type: "done", answer: "early" },
+    ]);
+    const cancelled = expect(step).rejects.toMatchObject({ code: "cancelled" });
+    await computing();
+    session.cancel();
+    await cancelled;
+    expect(await session.step([{ type: "exec", command: "rm go" }])).toMatchObject({
+      terminated: false,
+      info: { step: 1 },
+    });
+    expect(await session.step([{ type: "done" }])).toMatchObject({ terminated: true, info: { step: 2 } });
+    await expect(session.step([{ type: "done" }])).rejects.toMatchObject({ code: "episode_over" });
+  });
+
   it("is stopped, as a milestone, when the wall-clock net ends the episode", async () => {
     const limits = { agent: { wall_seconds: 3 }, verify: { wall_seconds: 600, guest_seconds: 600 } };
     const session = await started({ limits, verify: { graph: spinningWhereGo() } });

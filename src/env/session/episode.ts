@@ -100,4 +100,11 @@ export class Episode {
       this.record.reason = action["reason"] as string;
     }
   }
+
+  /** Takes a declared end back: the step that declared it was not answered, so the episode goes on. */
+  unend(): void {
+    if (this.record.end === "none") return;
+    this.record.actions.pop();
+    Object.assign(this.record, { end: "none", answer: null, reason: null });
+  }
 }

@@ -112,6 +112,7 @@ export class Session implements Environment {
       } catch (error) {
         // The next one has its number: steps are numbered as whoever asks for them counts them.
         episode.record.steps -= 1;
+        episode.unend();
         throw this.#orDeath(episode, error, cancellation);
       } finally {
         episode.wallMs += performance.now() - began;
