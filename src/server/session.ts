@@ -81,12 +81,17 @@ export class ServerSession {
 
   /** Starts an episode; the first step is number 1. */
   async reset(seed?: number, params?: Record<string, unknown>): Promise<ResetResult & { next: number }> {
-    const result = await this.exclusively("reset", () => {
+    const result = await this.exclusively("reset", async () => {
+      const { state, next, last } = this;
       // From here on the old episode is gone, whatever comes of the new one.
-      this.state = "created";
-      this.next = null;
-      this.last = undefined;
-      return this.environment.reset({ seed, params });
+      Object.assign(this, { state: "created", next: null, last: undefined });
+      try {
+        return await this.environment.reset({ seed, params });
+      } catch (error) {
+        // Unless the request itself was refused: then nothing has happened.
+        if (isRefusal(error) && (await this.hasEpisode())) Object.assign(this, { state, next, last });
+        throw error;
+      }
     });
     this.state = "running";
     this.next = 1;
@@ -139,14 +144,16 @@ export class ServerSession {
   }
 
   /** The branch's environment; `continueFrom` gives its session this one's numbering. */
-  fork(): Promise<Environment> {
-    return this.whenReset("fork", () => this.environment.fork());
+  fork(atStep?: number): Promise<Environment> {
+    return this.whenReset("fork", () => this.environment.fork({ atStep }));
   }
 
-  /** Takes over the numbering of the session that this one was forked from. */
-  continueFrom(parent: ServerSession): void {
-    this.state = parent.state;
-    this.next = parent.next;
+  /** Takes over the numbering of the session that this one was forked from, as it was after step `atStep` if that is said. */
+  continueFrom(parent: ServerSession, atStep?: number): void {
+    const next = atStep === undefined ? parent.next : atStep + 1;
+    // An episode ends with its last step.
+    this.state = next === parent.next ? parent.state : "running";
+    this.next = next;
   }
 
   /** Whether anything was running that could be asked to stop. */
@@ -183,6 +190,15 @@ export class ServerSession {
     );
   }
 
+  private async hasEpisode(): Promise<boolean> {
+    try {
+      await this.environment.observe();
+      return true;
+    } catch (error) {
+      return !(error instanceof ShinkenError && error.code === "not_reset");
+    }
+  }
+
   /** One piece of work at a time; a second one is told to come again. */
   private async exclusively<T>(operation: string, work: () => Promise<T>): Promise<T> {
     if (this.closed) throw new ShinkenError("unknown_session", `'${this.name}' has been closed`);
@@ -210,4 +226,8 @@ export class ServerSession {
   private busyError(operation: string): ShinkenError {
     return new ShinkenError("session_busy", `'${this.name}' is still working on ${operation}`);
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ShinkenError && error.code === "bad_request";
 }

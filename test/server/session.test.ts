@@ -105,6 +105,19 @@ describe("the numbering of steps", () => {
     expect((await peer.ask({ op: "step", session, step: 2, actions: [echo] })).result.info.done).toBe(2);
   });
 
+  it("goes on after a reset that was refused, which changes nothing", async () => {
+    const peer = await Peer.connect(await start());
+    const { session } = (await peer.ask({ op: "create", environment: "echo" })).result;
+    const refused = { op: "reset", session, params: { refuse: true } };
+    expect((await peer.ask(refused)).error).toMatchObject({ code: "bad_request", path: "params.refuse" });
+    expect((await peer.ask({ op: "step", session, step: 1, actions: [echo] })).error.code).toBe("not_reset");
+    await peer.ask({ op: "reset", session });
+    const first = await peer.ask({ op: "step", session, step: 1, actions: [echo] });
+    expect((await peer.ask(refused)).error.code).toBe("bad_request");
+    expect((await peer.ask({ op: "step", session, step: 1, actions: [echo] })).result).toEqual(first.result);
+    expect((await peer.ask({ op: "step", session, step: 2, actions: [echo] })).result.next).toBe(3);
+  });
+
   it("starts at 1 again after a reset", async () => {
     const peer = await Peer.connect(await start());
     const { session } = await peer.session();

@@ -30,6 +30,7 @@ export class ScriptedEnvironment implements Environment {
   private listeners: ((event: EnvironmentEvent) => void)[] = [];
   private stop: (() => void) | undefined;
   private closed = false;
+  private begun = false;
   /** Steps done, so that a test can see that a resend did nothing. */
   private done = 0;
 
@@ -43,6 +44,9 @@ export class ScriptedEnvironment implements Environment {
   reset(
     options: { seed?: number | undefined; params?: Record<string, unknown> | undefined } = {},
   ): Promise<ResetResult> {
+    if (options.params?.["refuse"] === true)
+      return Promise.reject(new ShinkenError("bad_request", "as asked for", { path: "params.refuse" }));
+    this.begun = true;
     this.done = 0;
     const info = { seed: options.seed ?? null, params: options.params ?? {}, ready_ms: 1.25 };
     return Promise.resolve({ observation: { instruction: `Play ${this.task}.`, results: [] }, info });
@@ -106,11 +110,15 @@ export class ScriptedEnvironment implements Environment {
   }
 
   observe(): Promise<Observation> {
+    if (!this.begun)
+      return Promise.reject(new ShinkenError("not_reset", "the environment has not been reset"));
     return Promise.resolve({ results: [{ type: "observe", text: String(this.done), truncated: false }] });
   }
 
   fork(): Promise<Environment> {
-    return Promise.resolve(new ScriptedEnvironment(this.task, this.done));
+    const branch = new ScriptedEnvironment(this.task, this.done);
+    branch.begun = true;
+    return Promise.resolve(branch);
   }
 
   cancel(): void {
