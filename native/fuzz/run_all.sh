@@ -14,9 +14,12 @@ for target in "$@"; do
   seeds=
   [ -d "$corpus/$name" ] && seeds="$corpus/$name"
   log="$out/$name.log"
+  started=$(date +%s)
   if "$target" "$bound" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
       -artifact_prefix="$out/$name-" "$out/found/$name" $seeds >"$log" 2>&1; then
-    echo "  ok   $name ($(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs)"
+    inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    rate=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")
+    echo "  ok   $name ($inputs inputs, $rate/s, $(($(date +%s) - started)) s)"
   else
     tail -n 40 "$log"
     echo "  FAIL $name (inputs are under $out)"

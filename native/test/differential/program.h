@@ -23,6 +23,7 @@ struct Program {
   unsigned instructions = 0;
   Code code;
   std::vector<u64> starts;  // address of each sequence's first random instruction
+  std::vector<u64> ends;    // and of what follows its last
   std::vector<u64> input;
   std::vector<u8> data;
 
@@ -63,6 +64,7 @@ inline Program make_program(u64 seed, unsigned sequences, unsigned length) {
     }
     program.starts.push_back(Program::kCode + 2 * code.size());
     maker.append(code, length);
+    program.ends.push_back(Program::kCode + 2 * code.size());
     if (random.chance(50)) code.push_back(0x0001);  // c.nop: sequences start at every alignment
     detail::point_x3(code, Program::kOutput + n * Program::kRecord);
     for (u32 x = 1; x < 32; ++x) emit32(code, encode::s(0x23, 3, 3, x, static_cast<i32>(256 + 8 * x)));

@@ -42,8 +42,10 @@ class SequenceMaker {
  public:
   explicit SequenceMaker(Random& random) : random_(random) {}
 
-  /// Appends about `count` instructions to `code`.
-  void append(Code& code, unsigned count) {
+  /// Appends about `count` instructions to `code`. If `aligned`, loads and stores are at multiples of 8 from
+  /// their base.
+  void append(Code& code, unsigned count, bool aligned = false) {
+    aligned_ = aligned;
     for (unsigned n = 0; n < count; ++n) {
       Code next;
       if (random_.chance(8)) {
@@ -163,7 +165,8 @@ class SequenceMaker {
   }
 
   void memory(Code& code) {
-    const i32 imm = random_.chance(60) ? imm12() & ~7 : imm12();
+    const i32 any_imm = random_.chance(60) ? imm12() & ~7 : imm12();
+    const i32 imm = aligned_ ? any_imm & ~7 : any_imm;
     switch (random_.below(4)) {
       case 0:
         emit32(code, encode::s(0x23, random_.below(4), base(), any(), imm));
@@ -259,7 +262,8 @@ class SequenceMaker {
     const u32 full = rd();
     const u32 nonzero = full == 0 ? 1 : full;
     const u32 offset_d = random_.below(8) << 10 | random_.below(4) << 5;
-    const u32 offset_w = random_.below(8) << 10 | random_.below(4) << 5;
+    // Bits 6 and 5: offset bits 2 and 6. A multiple of 8 leaves bit 2 clear.
+    const u32 offset_w = random_.below(8) << 10 | (random_.below(4) & (aligned_ ? 1 : 3)) << 5;
     switch (random_.below(20)) {
       case 0:
         return static_cast<u16>(0x0000 | low << 2 | (1 + random_.below(255)) << 5);  // c.addi4spn
@@ -299,12 +303,13 @@ class SequenceMaker {
         return static_cast<u16>(0x8002 | (1 + random_.below(31)) << 2 | full << 7 | imm1 << 12);
       case 18:
         return static_cast<u16>(0xe002 | any() << 2 | random_.below(64) << 7);  // c.sdsp
-      default:
-        return static_cast<u16>(0x4002 | imm5 << 2 | nonzero << 7 | imm1 << 12);  // c.lwsp
+      default:  // c.lwsp; offset bit 2 is bit 4
+        return static_cast<u16>(0x4002 | (aligned_ ? imm5 & ~4u : imm5) << 2 | nonzero << 7 | imm1 << 12);
     }
   }
 
   Random& random_;
+  bool aligned_ = false;
 };
 
 }  // namespace shinken::test
