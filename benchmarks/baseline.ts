@@ -7,7 +7,7 @@ import { packageRoot } from "../src/images/assets.js";
 
 const run = promisify(execFile);
 
-export type Baseline = "spawn" | "fork" | "copy" | "loop";
+export type Baseline = "spawn" | "fork" | "fork-huge" | "copy" | "loop";
 
 /** Nanoseconds of each of `repeat` measurements; `amount` is MiB, or million rounds of the loop. */
 export async function baseline(kind: Baseline, amount: number, repeat: number): Promise<number[]> {

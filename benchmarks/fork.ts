@@ -1,15 +1,27 @@
 /** `shinken bench fork`: what a fork costs, and what the host's own means take in the same run. */
-import { readFileSync } from "node:fs";
-import { Bench } from "tinybench";
-import type { Golden, Sandbox, SandboxProvider } from "../src/sandbox/sandbox.js";
+import type { Golden, Sandbox } from "../src/sandbox/sandbox.js";
 import { baseline } from "./baseline.js";
-import { hostFacts, rounded, type Spread, spread } from "./statistics.js";
+import {
+  bulk,
+  type ForkProvider,
+  hostForks,
+  type MemoryKind,
+  MICROSECONDS,
+  readyForks,
+  sample,
+  timed,
+} from "./sampling.js";
+import { hostFacts, percentile, rounded, type Spread, spread } from "./statistics.js";
 
 /** What machines with one kind of guest memory cost. */
 export interface ForkFigures {
   fork_us: Spread;
   ready_ms: Spread;
+  /** `true` as the first command of a machine that has just become ready. */
+  first_step_ms: Spread;
   bulk100_ms: number;
+  /** Medians of a few runs with a golden that was just loaded: its file is in the host's page cache, its code is decoded anew. */
+  loaded: { first_ready_ms: number; bulk100_ms: number };
   /** `rss_mib`: the whole process, golden and runtime included, while all live; `growth_mib`: what came on top with them. */
   bulk1000: { ms: number; rss_mib: number; growth_mib: number; kib_per_child: number };
   step_true_ms: Spread;
@@ -23,19 +35,14 @@ export interface ForkBenchmark {
   golden_mib: number;
   guest_memory_mib: number;
   memory: Partial<Record<MemoryKind, ForkFigures>>;
-  baseline: { spawn_true_ms: Spread; fork2_us: Spread; copy_ms: Spread };
+  baseline: { spawn_true_ms: Spread; fork2_us: Spread; fork2_huge_us: Spread; copy_ms: Spread };
 }
 
-type MemoryKind = "soft" | "uffd";
-
-type ForkProvider = SandboxProvider & {
-  hostFork(golden: Golden): { close(): Promise<void> };
-  storedBytes(golden: Golden): number;
-};
-
 export interface ForkBenchmarkOptions {
-  /** One for each kind of guest memory that is to be measured; at least one. */
-  providers: Partial<Record<MemoryKind, ForkProvider>>;
+  /** The kinds of guest memory that are to be measured; at least one. */
+  kinds: readonly MemoryKind[];
+  /** A provider whose machines have that memory; whoever opens it closes it. */
+  open(kind: MemoryKind): ForkProvider;
   image?: string | undefined;
   /** Grades a prepared machine with ten checks; left out, that line is null. */
   evaluate10?:
@@ -46,58 +53,42 @@ export interface ForkBenchmarkOptions {
   onProgress?: ((line: string) => void) | undefined;
 }
 
-const MICROSECONDS = 1000;
-
-/** Runs `task` a fixed number of times and gives the samples in milliseconds. */
-async function sample(name: string, times: number, task: () => Promise<number>): Promise<number[]> {
-  const samples: number[] = [];
-  const bench = new Bench({ time: 0, iterations: times, warmup: false, throws: true });
-  // The parts that are not measured (closing, preparing) lie inside the task: it says itself how long the rest took.
-  bench.add(name, async () => {
-    const taken = await task();
-    samples.push(taken);
-    return { overriddenDuration: taken };
-  });
-  await bench.run();
-  return samples;
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-}
-
-function rssMiB(): number {
-  const match = /^VmRSS:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"));
-  return match === null ? process.memoryUsage.rss() / 1024 ** 2 : Number(match[1]) / 1024;
-}
-
-interface Bulk {
-  ms: number;
-  /** MiB of the process while all machines live. */
-  rssMiB: number;
-  /** MiB more than before there were any. */
-  growthMiB: number;
-  /** KiB of memory that each owns alone, on the average. */
-  kib: number;
-}
-
-/** Forks `count` machines, all at once, until each is ready. */
-async function bulk(golden: Golden, count: number): Promise<Bulk> {
-  const before = rssMiB();
-  let machines: Sandbox[] = [];
-  const ms = await timed(async () => {
-    machines = await Promise.all(Array.from({ length: count }, () => golden.fork()));
-  });
-  const after = rssMiB();
-  const own = machines.reduce((sum, machine) => sum + machine.stats().privateBytes, 0);
-  await Promise.all(machines.map((machine) => machine.close()));
-  return { ms, rssMiB: after, growthMiB: Math.max(0, after - before), kib: own / 1024 / count };
-}
-
 type Times = (count: number) => number;
 type Say = (line: string) => void;
+
+/** A process's first machines from a golden on disk. */
+async function justLoaded(
+  kind: MemoryKind,
+  { open, image = "shell" }: ForkBenchmarkOptions,
+  repeat: number,
+): Promise<ForkFigures["loaded"]> {
+  const first: number[] = [];
+  const hundred: number[] = [];
+  for (let i = 0; i < repeat; i += 1) {
+    const provider = open(kind);
+    try {
+      let golden: Golden | undefined;
+      first.push(
+        await timed(async () => {
+          golden = await provider.imageGolden(image);
+          await (await golden.fork()).close();
+        }),
+      );
+      golden?.close();
+    } finally {
+      await provider.close();
+    }
+    const again = open(kind);
+    try {
+      const golden = await again.imageGolden(image);
+      hundred.push((await bulk(golden, 100)).ms);
+      golden.close();
+    } finally {
+      await again.close();
+    }
+  }
+  return { first_ready_ms: rounded(percentile(first, 0.5)), bulk100_ms: rounded(percentile(hundred, 0.5)) };
+}
 
 async function measure(
   provider: ForkProvider,
@@ -105,30 +96,16 @@ async function measure(
   evaluate10: ForkBenchmarkOptions["evaluate10"],
   times: Times,
   say: Say,
-): Promise<ForkFigures> {
+): Promise<Omit<ForkFigures, "loaded">> {
   // One fork and one command, so that no sample pays for what only a first one pays.
   const first = await golden.fork();
   await first.exec({ argv: ["true"] });
   await first.close();
 
   say("host fork");
-  const closes: number[] = [];
-  const forks = await sample("fork", times(1000), async () => {
-    const start = performance.now();
-    const machine = provider.hostFork(golden);
-    const taken = performance.now() - start;
-    await machine.close();
-    return taken;
-  });
+  const forks = await hostForks(provider, golden, times(1000));
   say("ready");
-  const ready = await sample("ready", times(200), async () => {
-    let machine: Sandbox | undefined;
-    const taken = await timed(async () => {
-      machine = await golden.fork();
-    });
-    closes.push(await timed(() => machine?.close() ?? Promise.resolve()));
-    return taken;
-  });
+  const { ready, firstStep, close } = await readyForks(golden, times(1000));
   say("step with true");
   const steps = await golden.fork();
   const stepTrue = await sample("step", times(200), () => timed(() => steps.exec({ argv: ["true"] })));
@@ -148,6 +125,7 @@ async function measure(
   return {
     fork_us: spread(forks.map((ms) => ms * MICROSECONDS)),
     ready_ms: spread(ready),
+    first_step_ms: spread(firstStep),
     bulk100_ms: rounded(hundred.ms),
     bulk1000: {
       ms: rounded(thousand.ms),
@@ -157,7 +135,7 @@ async function measure(
     },
     step_true_ms: spread(stepTrue),
     evaluate10_ms: evaluations === null ? null : spread(evaluations),
-    close_us: spread(closes.map((ms) => ms * MICROSECONDS)),
+    close_us: spread(close.map((ms) => ms * MICROSECONDS)),
   };
 }
 
@@ -168,22 +146,27 @@ export async function benchFork(options: ForkBenchmarkOptions): Promise<ForkBenc
   const memory: ForkBenchmark["memory"] = {};
   let goldenBytes = 0;
   let memoryBytes = 0;
-  for (const [kind, provider] of Object.entries(options.providers) as [MemoryKind, ForkProvider][]) {
-    const golden = await provider.imageGolden(options.image ?? "shell", { onProgress: say });
+  for (const kind of options.kinds) {
+    const provider = options.open(kind);
     try {
+      const golden = await provider.imageGolden(options.image ?? "shell", { onProgress: say });
       goldenBytes = provider.storedBytes(golden);
       memoryBytes = golden.memoryBytes;
-      memory[kind] = await measure(provider, golden, options.evaluate10, times, (line) => {
+      const figures = await measure(provider, golden, options.evaluate10, times, (line) => {
         say(`${kind}: ${line}`);
       });
-    } finally {
       golden.close();
+      say(`${kind}: just loaded`);
+      memory[kind] = { ...figures, loaded: await justLoaded(kind, options, times(5)) };
+    } finally {
+      await provider.close();
     }
   }
   say("spawn, fork(2), copy");
   const mib = Math.round(goldenBytes / 1024 ** 2);
   const spawns = await baseline("spawn", 0, times(100));
   const fork2 = await baseline("fork", mib, times(20));
+  const fork2Huge = await baseline("fork-huge", mib, times(20));
   const copies = await baseline("copy", mib, times(5));
   return {
     host: hostFacts(),
@@ -193,6 +176,7 @@ export async function benchFork(options: ForkBenchmarkOptions): Promise<ForkBenc
     baseline: {
       spawn_true_ms: spread(spawns.map((ns) => ns / 1e6)),
       fork2_us: spread(fork2.map((ns) => ns / 1e3)),
+      fork2_huge_us: spread(fork2Huge.map((ns) => ns / 1e3)),
       copy_ms: spread(copies.map((ns) => ns / 1e6)),
     },
   };

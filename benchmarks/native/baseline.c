@@ -1,6 +1,7 @@
 /* What the host itself takes for things that a fork is compared with. One measurement a call:
  *   bench_baseline spawn        posix_spawn of /bin/true until it is reaped
- *   bench_baseline fork MIB     fork(2) of this process holding MIB of touched memory, until the child is reaped
+ *   bench_baseline fork MIB     fork(2) of this process holding MIB of touched memory in pages of 4 KiB
+ *   bench_baseline fork-huge MIB   the same in pages of 2 MiB, as far as the host gives them
  *   bench_baseline copy MIB     memcpy of MIB into memory that is already mapped
  *   bench_baseline loop MOPS    the guest benchmark's loop, compiled for the host
  * then a count of repetitions. Prints one number of nanoseconds a line. */
@@ -32,10 +33,10 @@ static void fail(const char* what) {
   exit(1);
 }
 
-static uint8_t* touched(size_t size) {
+static uint8_t* touched(size_t size, int huge) {
   uint8_t* memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) fail("mmap");
-  madvise(memory, size, MADV_NOHUGEPAGE); /* a golden is shared by 4 KiB pages; so is this */
+  madvise(memory, size, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE); /* a golden is shared by 4 KiB pages */
   for (size_t at = 0; at < size; at += 4096) memory[at] = (uint8_t)(at >> 12);
   return memory;
 }
@@ -66,13 +67,14 @@ int main(int argc, char** argv) {
   if (amount > kMaxMib || repeat > kMaxRepeat) return 2;
   size_t size = (size_t)amount << 20;
   uint8_t *source = NULL, *target = NULL;
-  if (!strcmp(kind, "fork") || !strcmp(kind, "copy")) source = touched(size);
-  if (!strcmp(kind, "copy")) target = touched(size);
+  int huge = !strcmp(kind, "fork-huge"), forks = huge || !strcmp(kind, "fork");
+  if (forks || !strcmp(kind, "copy")) source = touched(size, huge);
+  if (!strcmp(kind, "copy")) target = touched(size, 0);
   volatile uint64_t sink = 0;
   for (unsigned long i = 0; i < repeat; i++) {
     uint64_t start = now(), taken = 0;
     if (!strcmp(kind, "spawn")) once_spawn();
-    else if (!strcmp(kind, "fork")) taken = once_fork();
+    else if (forks) taken = once_fork();
     else if (!strcmp(kind, "copy")) memcpy(target, source, size);
     else if (!strcmp(kind, "loop")) sink += bench_loop((uint64_t)amount * 1000000u);
     else return 2;

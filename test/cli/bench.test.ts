@@ -8,6 +8,8 @@ const spread = { p50: number, p99: number };
 const figures = {
   fork_us: spread,
   ready_ms: spread,
+  first_step_ms: spread,
+  loaded: { first_ready_ms: number, bulk100_ms: number },
   bulk100_ms: number,
   bulk1000: { ms: number, rss_mib: number },
   step_true_ms: spread,
@@ -43,7 +45,7 @@ describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
           soft: figures,
           uffd: figures,
         },
-        baseline: { spawn_true_ms: spread, fork2_us: spread, copy_ms: spread },
+        baseline: { spawn_true_ms: spread, fork2_us: spread, fork2_huge_us: spread, copy_ms: spread },
       });
       // The golden's pages and the runtime are in the process before the first machine is.
       const { rss_mib: whole, growth_mib: growth } = report.memory.soft.bulk1000;

@@ -13,7 +13,9 @@ export interface Spread {
 interface ForkFigures {
   fork_us: Spread;
   ready_ms: Spread;
+  first_step_ms: Spread;
   bulk100_ms: number;
+  loaded: { first_ready_ms: number; bulk100_ms: number };
   bulk1000: { ms: number; rss_mib: number; growth_mib: number };
   step_true_ms: Spread;
   evaluate10_ms: Spread | null;
@@ -23,7 +25,7 @@ interface ForkFigures {
 interface ForkReport {
   golden_mib: number;
   memory: Partial<Record<MemoryKind, ForkFigures>>;
-  baseline: { spawn_true_ms: Spread; fork2_us: Spread; copy_ms: Spread };
+  baseline: { spawn_true_ms: Spread; fork2_us: Spread; fork2_huge_us: Spread; copy_ms: Spread };
 }
 
 interface ForkModule {
@@ -49,10 +51,10 @@ async function benchFork(options: {
   const { MicrovmProvider } = await import("../../sandbox/microvm/provider.js");
   const module = await loadBenchmark<ForkModule>("fork");
   const kinds: MemoryKind[] = options.memory === undefined ? ["soft", "uffd"] : [options.memory];
-  const providers = kinds.map((memory) => new MicrovmProvider({ memory }));
   try {
     const result = await module.benchFork({
-      providers: Object.fromEntries(kinds.map((kind, i) => [kind, providers[i]])),
+      kinds,
+      open: (memory: MemoryKind) => new MicrovmProvider({ memory }),
       image: options.image,
       effort: options.effort,
       evaluate10: {
@@ -63,7 +65,6 @@ async function benchFork(options: {
     });
     process.stdout.write(options.json === true ? `${JSON.stringify(result)}\n` : render(result));
   } finally {
-    await Promise.all(providers.map((provider) => provider.close()));
     await closeGrader();
   }
 }
@@ -75,7 +76,9 @@ function render({ golden_mib, memory, baseline }: ForkReport): string {
     `${kind} memory`,
     row("host fork", of.fork_us, "us"),
     row("fork to ready", of.ready_ms, "ms"),
-    `${"100 forks ready".padEnd(28)} ${of.bulk100_ms} ms`,
+    row("first step: true", of.first_step_ms, "ms"),
+    `${"100 forks ready".padEnd(28)} ${of.bulk100_ms} ms (golden just loaded: ${of.loaded.bulk100_ms} ms)`,
+    `${"golden from file to ready".padEnd(28)} ${of.loaded.first_ready_ms} ms`,
     `${"1,000 forks ready".padEnd(28)} ${of.bulk1000.ms} ms, process ${of.bulk1000.rss_mib} MiB (${of.bulk1000.growth_mib} more than without)`,
     row("step with true", of.step_true_ms, "ms"),
     row("evaluate with ten checks", of.evaluate10_ms, "ms"),
@@ -86,6 +89,7 @@ function render({ golden_mib, memory, baseline }: ForkReport): string {
     ...figures,
     row("baseline: spawn /bin/true", baseline.spawn_true_ms, "ms"),
     row("baseline: fork(2)", baseline.fork2_us, "us"),
+    row("baseline: fork(2), 2 MiB", baseline.fork2_huge_us, "us"),
     row("baseline: plain copy", baseline.copy_ms, "ms"),
     "",
   ].join("\n");

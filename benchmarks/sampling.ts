@@ -1,0 +1,96 @@
+/** How the fork benchmarks take their samples. */
+import { readFileSync } from "node:fs";
+import { Bench } from "tinybench";
+import type { Golden, Sandbox, SandboxProvider } from "../src/sandbox/sandbox.js";
+
+export type MemoryKind = "soft" | "uffd";
+
+export type ForkProvider = SandboxProvider & {
+  hostFork(golden: Golden): { close(): Promise<void> };
+  storedBytes(golden: Golden): number;
+};
+
+export const MICROSECONDS = 1000;
+
+/** Runs `task` a fixed number of times and gives the samples in milliseconds. */
+export async function sample(name: string, times: number, task: () => Promise<number>): Promise<number[]> {
+  const samples: number[] = [];
+  const bench = new Bench({ time: 0, iterations: times, warmup: false, throws: true });
+  // The parts that are not measured (closing, preparing) lie inside the task: it says itself how long the rest took.
+  bench.add(name, async () => {
+    const taken = await task();
+    samples.push(taken);
+    return { overriddenDuration: taken };
+  });
+  await bench.run();
+  return samples;
+}
+
+/** Milliseconds of `work`. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+/** Milliseconds of the host's share of `count` forks, each closed before the next. */
+export function hostForks(provider: ForkProvider, golden: Golden, count: number): Promise<number[]> {
+  return sample("fork", count, async () => {
+    const start = performance.now();
+    const machine = provider.hostFork(golden);
+    const taken = performance.now() - start;
+    await machine.close();
+    return taken;
+  });
+}
+
+/** Milliseconds of `count` forks until each is ready, and of the first command that it then runs. */
+export async function readyForks(
+  golden: Golden,
+  count: number,
+): Promise<{ ready: number[]; firstStep: number[]; close: number[] }> {
+  const firstStep: number[] = [];
+  const close: number[] = [];
+  const ready = await sample("ready", count, async () => {
+    const start = performance.now();
+    const machine = await golden.fork();
+    const taken = performance.now() - start;
+    firstStep.push(await timed(() => machine.exec({ argv: ["true"] })));
+    close.push(await timed(() => machine.close()));
+    return taken;
+  });
+  return { ready, firstStep, close };
+}
+
+function rssMiB(): number {
+  const match = /^VmRSS:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"));
+  return match === null ? process.memoryUsage.rss() / 1024 ** 2 : Number(match[1]) / 1024;
+}
+
+export interface Bulk {
+  ms: number;
+  /** MiB of the process while all machines live. */
+  rssMiB: number;
+  /** MiB more than before there were any. */
+  growthMiB: number;
+  /** KiB of memory that each owns alone, on the average. */
+  kib: number;
+}
+
+/** Forks `count` machines, all at once, until each is ready; then closes them. */
+export async function bulk(golden: Golden, count: number): Promise<Bulk> {
+  const before = rssMiB();
+  const machines: Sandbox[] = [];
+  try {
+    const ms = await timed(async () => {
+      const forks = Array.from({ length: count }, async () => machines.push(await golden.fork()));
+      const failed = (await Promise.allSettled(forks)).find((fork) => fork.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
+    });
+    const after = rssMiB();
+    const own = machines.reduce((sum, machine) => sum + machine.stats().privateBytes, 0);
+    return { ms, rssMiB: after, growthMiB: Math.max(0, after - before), kib: own / 1024 / count };
+  } finally {
+    await Promise.all(machines.map((machine) => machine.close()));
+  }
+}
