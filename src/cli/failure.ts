@@ -37,13 +37,18 @@ export class Quit extends Error {
 export function report(error: unknown, json: boolean): number {
   if (error instanceof Quit) return error.exitCode;
   const described = describe(error);
-  if (json) process.stdout.write(`${JSON.stringify({ error: described })}\n`);
+  if (json) tell(described);
   process.stderr.write(`shinken: ${described.message}\n`);
   if (described.suggestion !== undefined) process.stderr.write(`  ${described.suggestion}\n`);
   if (described.code === "internal" && error instanceof Error && error.stack !== undefined) {
     process.stderr.write(`${error.stack}\n`);
   }
   return usageCodes.has(described.code) ? exitCodes.usage : exitCodes.infrastructure;
+}
+
+/** Tells a program of the failure. */
+export function tell(error: Described): void {
+  process.stdout.write(`${JSON.stringify({ error })}\n`);
 }
 
 /** What an error says of itself. */

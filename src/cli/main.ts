@@ -1,7 +1,7 @@
 /** The command line. Only the command that runs is loaded, so that each starts as fast as its own code allows. */
 import { Command, CommanderError } from "commander";
 import { catalogue, type Entry, find, groups, usageOf } from "./catalogue.js";
-import { report } from "./failure.js";
+import { report, tell } from "./failure.js";
 import { version } from "./version.js";
 
 async function main(given: readonly string[]): Promise<void> {
@@ -26,9 +26,13 @@ async function main(given: readonly string[]): Promise<void> {
 }
 
 function exitCodeOf(error: unknown, entry: Entry | undefined, words: readonly string[]): number {
+  // What `run` is given belongs to the program that it runs.
+  const json = entry?.path[0] !== "run" && words.includes("--json");
+  if (!(error instanceof CommanderError)) return report(error, json);
   // Commander has printed its message already; asking for help is not an error.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageOf(entry);
-  return report(error, words.includes("--json"));
+  if (error.exitCode === 0) return 0;
+  if (json) tell({ code: "bad_request", message: error.message.replace(/^error: /, ""), retry: false });
+  return usageOf(entry);
 }
 
 async function addOne(program: Command, entry: Entry): Promise<void> {

@@ -81,6 +81,32 @@ describe("a command line that is wrong", () => {
   });
 });
 
+describe("a command line that is wrong and asks for JSON", () => {
+  it.each([
+    [
+      ["eval", "tasks/demo", "--replicas", "0", "--json"],
+      2,
+      "option '--replicas <k>' argument '0' is invalid",
+    ],
+    [["serve", "--json", "--prot", "1"], 2, "unknown option '--prot'"],
+    [["task", "check", "--json"], 2, "missing required argument 'dir'"],
+    [["bench", "--json", "work"], 2, "unknown option '--json'"],
+  ])("%j is answered with one object", async (words, code, why) => {
+    const result = await cli(words);
+    expect(result.code).toBe(code);
+    expect((JSON.parse(result.stdout) as { error: unknown }).error).toMatchObject({
+      code: "bad_request",
+      message: expect.stringContaining(why) as string,
+      retry: false,
+    });
+    expect(result.stderr).toContain(why);
+  });
+
+  it("says nothing of its own on the output of a program that has the option itself", async () => {
+    expect(await cli(["run", "--seed", "x", "ls", "--json"])).toMatchObject({ code: 125, stdout: "" });
+  });
+});
+
 describe("without an image", () => {
   it("run says how to build one", async () => {
     const { code, stderr } = await cli(["run", "--", "true"], { env: { SHINKEN_CACHE: empty } });
