@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -30,18 +30,41 @@ from .types import (
 T = TypeVar("T")
 
 
-async def connect_async(
+def connect_async(
     url: str,
     *,
     token: str | None = None,
     encoding: _codec.Encoding = "msgpack",
     reconnect: bool = True,
     timeout: float = 10.0,
-) -> AsyncClient:
-    """Connects to a server, e.g. ``ws://127.0.0.1:8080``. ``timeout``: seconds for one attempt to connect."""
-    client = AsyncClient(url, token=token, encoding=encoding, reconnect=reconnect, timeout=timeout)
-    await client.open()
-    return client
+) -> Connecting:
+    """Connects to a server, e.g. ``ws://127.0.0.1:8080``: await it, or enter it with ``async with``.
+
+    ``timeout``: seconds for one attempt to connect.
+    """
+    return Connecting(AsyncClient(url, token=token, encoding=encoding, reconnect=reconnect, timeout=timeout))
+
+
+class Connecting:
+    """A client on its way: ``await`` gives it connected, ``async with`` also closes it."""
+
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client
+
+    def __await__(self) -> Generator[Any, None, AsyncClient]:
+        return self._opened().__await__()
+
+    async def __aenter__(self) -> AsyncClient:
+        return await self._client.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.__aexit__(kind, error, trace)
+
+    async def _opened(self) -> AsyncClient:
+        await self._client.open()
+        return self._client
 
 
 class AsyncClient:
@@ -69,7 +92,7 @@ class AsyncClient:
         self._sends: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
-        """Called by ``connect_async`` and on entering ``async with``."""
+        """Called on awaiting ``connect_async`` and on entering ``async with``."""
         if self._reader is not None:
             return
         self._socket = await self._open()

@@ -37,6 +37,15 @@ async def test_an_episode(server: Server, encoding: str) -> None:
         await session.close()
 
 
+async def test_a_client_can_be_entered_without_being_awaited_first(server: Server) -> None:
+    async with shinken_gym.connect_async(server.url) as client:
+        session = await client.create(environment="echo")
+        await session.reset()
+    with pytest.raises(ShinkenError) as caught:
+        await client.sessions()
+    assert caught.value.code == "connection_lost"
+
+
 async def test_calls_run_side_by_side(server: Server) -> None:
     async with await shinken_gym.connect_async(server.url) as client:
         sessions = await asyncio.gather(*(client.create(environment="echo") for _ in range(50)))
