@@ -65,6 +65,7 @@ Napi::Value engine_stats(const Napi::CallbackInfo& info) {
   result.Set("flatBytes", static_cast<double>(memory.flat_pages << kPageShift));
   result.Set("hugeBytes", static_cast<double>(memory.huge_bytes));
   result.Set("paths", paths_object(env, all_paths()));
+  result.Set("checkpoints", checkpoint_totals(env));
   return result;
 }
 

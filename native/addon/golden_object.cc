@@ -125,11 +125,11 @@ Napi::Value GoldenObject::fork(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto golden = mine(info);
   if (!golden) return env.Undefined();
-  const auto options = fork_options(env, info[0], true);
-  if (!options) return env.Undefined();
+  const auto request = fork_request(env, info[0], true);
+  if (!request) return env.Undefined();
   // Microseconds: cheaper here than a journey to an engine thread and back.
   try {
-    return MachineObject::wrap(env, Machine::fork(golden, *options));
+    return MachineObject::wrap(env, Machine::fork(golden, request->options), request->log(golden));
   } catch (...) {
     current_failure().to_error(env).ThrowAsJavaScriptException();
     return env.Undefined();

@@ -8,17 +8,28 @@
 #include "addon/tags.h"
 
 namespace shinken::addon {
+namespace {
 
-std::optional<ForkOptions> fork_options(Napi::Env env, const Napi::Value& value, bool from_golden) {
+/// Beyond any host's memory; what a log may hold is its owner's to say.
+constexpr u64 kMaxCheckpointBytes = u64{1} << 40;
+
+}  // namespace
+
+std::optional<ForkRequest> fork_request(Napi::Env env, const Napi::Value& value, bool from_golden) {
+  using Names = std::initializer_list<const char*>;
   // A machine's own forks have its kind of memory.
   Options options(env, value, "fork",
-                  from_golden ? std::initializer_list<const char*>{"kind", "generationId", "mac", "memory"}
-                              : std::initializer_list<const char*>{"kind", "generationId", "mac"});
+                  from_golden ? Names{"kind", "generationId", "mac", "memory", "checkpointBytes"}
+                              : Names{"kind", "generationId", "mac", "checkpointBytes"});
   const std::string kind = options.text("kind", 16, from_golden ? "replica" : "");
   const std::vector<u8> id = options.bytes("generationId", 16, 16);
   const std::vector<u8> mac = options.bytes("mac", MacAddress{}.size(), MacAddress{}.size());
-  ForkOptions result;
+  ForkRequest request;
+  ForkOptions& result = request.options;
   if (from_golden) result.memory = memory_kind(options, "");
+  if (options.has("checkpointBytes")) {
+    request.checkpoint_bytes = options.integer("checkpointBytes", 1, kMaxCheckpointBytes, 1);
+  }
   if (!options.ok()) return std::nullopt;
   if (kind == "replica" && from_golden) {
     result.kind = ForkKind::kReplica;
@@ -31,14 +42,14 @@ std::optional<ForkOptions> fork_options(Napi::Env env, const Napi::Value& value,
                         (from_golden ? "\"replica\" or \"grade\"" : "\"branch\" or \"grade\""));
     return std::nullopt;
   }
-  if (result.kind == ForkKind::kGrade) return result;
+  if (result.kind == ForkKind::kGrade) return request;
   if (id.empty()) {
     throw_type(env, "fork: `generationId` must be given, 16 bytes that no sibling has");
     return std::nullopt;
   }
   std::copy(id.begin(), id.end(), result.generation_id.begin());
   if (!mac.empty()) std::copy(mac.begin(), mac.end(), result.mac.emplace().begin());
-  return result;
+  return request;
 }
 
 Napi::Value MachineObject::freeze(const Napi::CallbackInfo& info) {
@@ -55,16 +66,17 @@ Napi::Value MachineObject::freeze(const Napi::CallbackInfo& info) {
 Napi::Value MachineObject::fork(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   if (!ready(info)) return env.Undefined();
-  const auto options = fork_options(env, info[0], false);
-  if (!options) return env.Undefined();
+  const auto request = fork_request(env, info[0], false);
+  if (!request) return env.Undefined();
   auto child = std::make_shared<std::shared_ptr<Machine>>();
+  auto log = request->log(core_->log ? core_->log->base() : nullptr);
   core_->busy = true;
   return core_->environment->async(
       env,
-      [child, machine = core_->machine, options = *options] {
+      [child, machine = core_->machine, options = request->options] {
         *child = Machine::fork(machine->freeze(), options);
       },
-      [child](Napi::Env env) { return MachineObject::wrap(env, std::move(*child)); },
+      [child, log](Napi::Env env) { return MachineObject::wrap(env, std::move(*child), log); },
       [env, core = core_] { core->finish_work(env); });
 }
 

@@ -35,14 +35,17 @@ void MachineCore::close_now(Napi::Env env) {
   joined.reset();
   auto doomed = std::make_shared<std::shared_ptr<Machine>>(std::move(machine));
   machine = nullptr;
+  auto checkpoints = std::make_shared<std::shared_ptr<CheckpointLog>>(std::move(log));
+  log = nullptr;
   environment->count.machines--;
   auto waiting = std::make_shared<std::vector<Napi::Promise::Deferred>>(std::move(closers));
   closers.clear();
   environment->async(
       env,
-      [doomed] {
+      [doomed, checkpoints] {
         (*doomed)->close();
         doomed->reset();
+        checkpoints->reset();
       },
       [waiting](Napi::Env env) {
         for (const auto& deferred : *waiting) deferred.Resolve(env.Undefined());
@@ -62,6 +65,9 @@ void MachineObject::define(Napi::Env env) {
                       InstanceMethod<&MachineObject::fork>("fork"),
                       InstanceMethod<&MachineObject::digest>("digest"),
                       InstanceMethod<&MachineObject::share_code_with>("shareCodeWith"),
+                      InstanceMethod<&MachineObject::checkpoint>("checkpoint"),
+                      InstanceMethod<&MachineObject::checkpoints>("checkpoints"),
+                      InstanceMethod<&MachineObject::fork_at>("forkAt"),
                       InstanceMethod<&MachineObject::part>("part"),
                       InstanceMethod<&MachineObject::set_link>("setLink"),
                       InstanceMethod<&MachineObject::stats>("stats"),
@@ -72,11 +78,13 @@ void MachineObject::define(Napi::Env env) {
   Environment::of(env)->machine_constructor = Napi::Persistent(constructor);
 }
 
-Napi::Value MachineObject::wrap(Napi::Env env, std::shared_ptr<Machine> machine) {
+Napi::Value MachineObject::wrap(Napi::Env env, std::shared_ptr<Machine> machine,
+                                std::shared_ptr<CheckpointLog> log) {
   const auto environment = Environment::of(env);
   environment->newborn_machine = std::move(machine);
   const Napi::Object object = environment->machine_constructor.New({});
   environment->newborn_machine.reset();
+  if (!env.IsExceptionPending()) Unwrap(object)->core_->log = std::move(log);
   return object;
 }
 
@@ -99,6 +107,7 @@ void MachineObject::Finalize(Napi::Env) {
   core_->machine->cancel();
   core_->environment->count.machines--;
   core_->environment->discard(std::move(core_->machine));
+  core_->environment->discard(std::move(core_->log));
 }
 
 bool MachineObject::genuine(const Napi::CallbackInfo& info) {

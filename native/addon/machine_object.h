@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "addon/environment.h"
+#include "monitor/snapshot/checkpoint_log.h"
 
 namespace shinken::addon {
 
@@ -17,8 +18,9 @@ Napi::Object paths_object(Napi::Env env, const PathCounters& paths);
 /// What outlives the JavaScript object while work on it is in flight.
 struct MachineCore {
   std::shared_ptr<Environment> environment;
-  std::shared_ptr<Machine> machine;  // null once closed
-  bool busy = false;                 // an engine thread uses it: no other call may
+  std::shared_ptr<Machine> machine;    // null once closed
+  std::shared_ptr<CheckpointLog> log;  // null: it keeps no checkpoints
+  bool busy = false;                   // an engine thread uses it: no other call may
   bool closing = false;
   std::vector<Napi::Promise::Deferred> closers;
   /// The machines on its switch, itself among them; null if it is not joined. They count as one: no call on
@@ -35,7 +37,8 @@ struct MachineCore {
 class MachineObject final : public Napi::ObjectWrap<MachineObject> {
  public:
   static void define(Napi::Env env);
-  static Napi::Value wrap(Napi::Env env, std::shared_ptr<Machine> machine);
+  static Napi::Value wrap(Napi::Env env, std::shared_ptr<Machine> machine,
+                          std::shared_ptr<CheckpointLog> log = nullptr);
 
   /// `joinMachines(machines)`: on one switch from here on.
   static Napi::Value join(const Napi::CallbackInfo& info);
@@ -66,6 +69,12 @@ class MachineObject final : public Napi::ObjectWrap<MachineObject> {
   Napi::Value fork(const Napi::CallbackInfo& info);
   Napi::Value digest(const Napi::CallbackInfo& info);
   Napi::Value share_code_with(const Napi::CallbackInfo& info);
+  // machine_checkpoint.cc
+  Napi::Value checkpoint(const Napi::CallbackInfo& info);
+  Napi::Value checkpoints(const Napi::CallbackInfo& info);
+  Napi::Value fork_at(const Napi::CallbackInfo& info);
+  /// As `ready`, and it keeps checkpoints.
+  bool keeps(const Napi::CallbackInfo& info);
   // machine_join.cc
   Napi::Value part(const Napi::CallbackInfo& info);
   Napi::Value set_link(const Napi::CallbackInfo& info);
@@ -73,8 +82,20 @@ class MachineObject final : public Napi::ObjectWrap<MachineObject> {
   std::shared_ptr<MachineCore> core_;
 };
 
-/// Fields of a fork: `kind` (one of the allowed), `generationId` and `mac`. Nothing, and a pending exception,
-/// if wrong.
-std::optional<ForkOptions> fork_options(Napi::Env env, const Napi::Value& value, bool from_golden);
+/// What a fork is asked for.
+struct ForkRequest {
+  ForkOptions options;
+  std::optional<u64> checkpoint_bytes;  // it keeps checkpoints, and so many bytes of them
+
+  /// The log of the fork; null if it keeps none.
+  std::shared_ptr<CheckpointLog> log(std::shared_ptr<const Golden> base) const;
+};
+
+/// Fields of a fork: `kind` (one of the allowed), `generationId`, `mac` and `checkpointBytes`. Nothing, and a
+/// pending exception, if wrong.
+std::optional<ForkRequest> fork_request(Napi::Env env, const Napi::Value& value, bool from_golden);
+
+/// What all logs of the process keep.
+Napi::Object checkpoint_totals(Napi::Env env);
 
 }  // namespace shinken::addon

@@ -74,17 +74,15 @@ void CheckpointLog::hold(Entries::const_iterator at) {
   totals.held_bytes += entry.held_bytes, totals.held_pages += entry.held_pages, ++totals.kept;
 }
 
-Checkpoint CheckpointLog::take(Machine& machine, u64 step, u64 owner_bytes) {
+Checkpoint CheckpointLog::take(Machine& machine, u64 step, u64 owner_bytes, std::vector<u64>* dropped) {
   std::shared_ptr<const Golden> since = base_;
   {
     const std::lock_guard lock(mutex_);
-    if (!entries_.empty()) {
-      const Entry& newest = *entries_.rbegin()->second;
-      if (step <= newest.facts.step) {
-        throw MonitorError(ErrorKind::kInvalidConfig, "checkpoints are taken step after step");
-      }
-      since = newest.golden;
+    const auto later = entries_.lower_bound(step);
+    if (entries_.upper_bound(step) != entries_.end()) {
+      throw MonitorError(ErrorKind::kInvalidConfig, "checkpoints are taken step after step");
     }
+    if (later != entries_.begin()) since = std::prev(later)->second->golden;
   }
   u64 changed = 0;
   const std::shared_ptr<const Golden> golden = machine.checkpoint(since.get(), &changed);
@@ -93,20 +91,24 @@ Checkpoint CheckpointLog::take(Machine& machine, u64 step, u64 owner_bytes) {
   const u64 own = owner_bytes + parts.state.size() + parts.image->root().size() * sizeof(Mid*);
   auto fresh = std::make_unique<Entry>(Entry{facts, golden, own, parts.image->flat_slot().flat.get()});
 
-  std::vector<std::unique_ptr<Entry>> dropped;  // outlives the lock: freeing pages takes time
+  std::vector<std::unique_ptr<Entry>> gone;  // outlives the lock: freeing pages takes time
   const std::lock_guard lock(mutex_);
-  const auto at = entries_.emplace(step, std::move(fresh)).first;
+  const auto at = entries_.try_emplace(step).first;
+  if (at->second) {
+    let_go(*at->second);
+    gone.push_back(std::move(at->second));
+  }
+  at->second = std::move(fresh);
   ++stats_.taken, ++stats_.kept;
   ++totals.taken, ++totals.kept;
   if (at != entries_.begin()) hold(std::prev(at));
   hold(at);
-  dropped = trim();
+  trim(gone, dropped);
   return facts;
 }
 
 /// Drops the oldest that no live fork was made of, until the rest fits.
-std::vector<std::unique_ptr<CheckpointLog::Entry>> CheckpointLog::trim() {
-  std::vector<std::unique_ptr<Entry>> dropped;
+void CheckpointLog::trim(std::vector<std::unique_ptr<Entry>>& gone, std::vector<u64>* dropped) {
   for (auto at = entries_.begin(); stats_.held_bytes > budget_ && std::next(at) != entries_.end();) {
     if (at->second->in_use()) {
       ++at;
@@ -114,12 +116,12 @@ std::vector<std::unique_ptr<CheckpointLog::Entry>> CheckpointLog::trim() {
     }
     let_go(*at->second);
     ++stats_.dropped, ++totals.dropped;
-    dropped.push_back(std::move(at->second));
+    if (dropped != nullptr) dropped->push_back(at->first);
+    gone.push_back(std::move(at->second));
     at = entries_.erase(at);
     // What it shared with the one before is that one's now.
     if (at != entries_.begin()) hold(std::prev(at));
   }
-  return dropped;
 }
 
 const CheckpointLog::Entry& CheckpointLog::entry(u64 step) const {

@@ -44,10 +44,11 @@ class CheckpointLog {
   CheckpointLog(const CheckpointLog&) = delete;
   CheckpointLog& operator=(const CheckpointLog&) = delete;
 
-  /// Keeps the machine's present state as that after `step`, higher than any before, and drops the oldest
-  /// checkpoints that the budget has no room for. `owner_bytes`: what its owner keeps with it, which counts.
-  /// Throws as `Machine::checkpoint`, kInvalidConfig for another step.
-  Checkpoint take(Machine& machine, u64 step, u64 owner_bytes = 0);
+  /// Keeps the machine's present state as that after `step`, in place of the newest if that is of the same
+  /// step (which was done again), and drops the oldest checkpoints that the budget has no room for.
+  /// `owner_bytes`: what its owner keeps with it, which counts.
+  /// `dropped`: their steps are appended. Throws as `Machine::checkpoint`, kInvalidConfig for an older step.
+  Checkpoint take(Machine& machine, u64 step, u64 owner_bytes = 0, std::vector<u64>* dropped = nullptr);
   /// The frozen machine. Throws kNoCheckpoint, and names the steps that are kept.
   std::shared_ptr<const Golden> find(u64 step) const;
   /// Throws as `find` and as `Machine::fork`. As long as the fork lives, its checkpoint is not dropped.
@@ -66,7 +67,7 @@ class CheckpointLog {
   const Entry& entry(u64 step) const;
   void hold(Entries::const_iterator at);
   void let_go(Entry& entry);
-  std::vector<std::unique_ptr<Entry>> trim();
+  void trim(std::vector<std::unique_ptr<Entry>>& gone, std::vector<u64>* dropped);
 
   const std::shared_ptr<const Golden> base_;
   const u64 budget_;

@@ -100,6 +100,34 @@ export interface NativeStats {
   net: NetworkStats;
 }
 
+/** A machine's state after a step. */
+export interface NativeCheckpoint {
+  step: number;
+  /** Since power-on. Ticks are 2 ns. */
+  instructions: number;
+  ticks: number;
+  /** State digest, 32 hex digits. */
+  digest: string;
+  /** Pages that hold other bytes than in the checkpoint before it; than in the golden, for the first. */
+  deltaPages: number;
+}
+
+export interface CheckpointStats {
+  kept: number;
+  /** What checkpoints keep alive beside the golden and the machine; most of it guest pages. */
+  heldBytes: number;
+  heldPages: number;
+  taken: number;
+  /** For want of budget. */
+  dropped: number;
+}
+
+/** Of a fork: it keeps checkpoints, and so many bytes of them. */
+interface CheckpointBudget {
+  checkpointBytes?: number;
+}
+type BranchOptions = { kind: "branch"; generationId: Uint8Array; mac?: Uint8Array } & CheckpointBudget;
+
 export interface NativeMachine {
   /** One call at a time; a second one throws an Error with code `busy`. Listeners get what gathered, in order. */
   run(
@@ -113,9 +141,16 @@ export interface NativeMachine {
   expectNobody(): void;
   cancel(): void;
   freeze(): Promise<NativeGolden>;
-  fork(
-    options: { kind: "branch"; generationId: Uint8Array; mac?: Uint8Array } | { kind: "grade" },
-  ): Promise<NativeMachine>;
+  fork(options: BranchOptions | { kind: "grade" }): Promise<NativeMachine>;
+  /** For machines forked with `checkpointBytes`. `dropped`: the steps that were. Error with code `no_checkpoint` for others. */
+  checkpoint(options: {
+    step: number;
+    ownerBytes?: number;
+  }): Promise<NativeCheckpoint & { dropped: number[] }>;
+  /** By step; allowed at any time. */
+  checkpoints(): CheckpointStats & { budgetBytes: number; checkpoints: NativeCheckpoint[] };
+  /** A fork of its state after a step. Error with code `no_checkpoint`, which names those that are kept. */
+  forkAt(at: { step: number }, options: BranchOptions | { kind: "grade" }): Promise<NativeMachine>;
   digest(): Promise<string>;
   /** Gives the code that this fork of `golden` decoded to the forks that come after it. */
   shareCodeWith(golden: NativeGolden): Promise<void>;
@@ -135,7 +170,7 @@ export interface NativeGolden {
     options: ({ kind?: "replica"; generationId: Uint8Array; mac?: Uint8Array } | { kind: "grade" }) & {
       /** That of the machine that was frozen if unsaid; `soft` of a loaded golden. Changes nothing in the guest. */
       memory?: MemoryKind;
-    },
+    } & CheckpointBudget,
   ): NativeMachine;
   save(options: { path: string; note?: string; compress?: boolean }): Promise<void>;
   digest(): Promise<string>;
@@ -225,6 +260,8 @@ export interface EngineStats {
   hugeBytes: number;
   /** All machines that were ever there. */
   paths: MemoryPaths;
+  /** Of all machines together. */
+  checkpoints: CheckpointStats;
 }
 
 export interface Addon {
@@ -277,6 +314,7 @@ export type EngineLoad = Pick<
   | "cachesDropped"
   | "timeBounds"
   | "priorities"
+  | "checkpoints"
 >;
 
 /** Undefined as long as the addon was not needed. Does not load it. */
@@ -284,7 +322,7 @@ export function engineLoad(): EngineLoad | undefined {
   return loaded?.engineStats();
 }
 
-const PAGE_BYTES = 4096;
+export const PAGE_BYTES = 4096;
 
 /** Does not load the addon: where it was never needed, no machine has any memory. */
 export function guestMemory(): GuestMemory {
