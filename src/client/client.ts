@@ -43,6 +43,8 @@ export interface CreateOptions {
   session?: string | undefined;
   /** Seconds that the session outlives its connection; the server's default and limit if unsaid. */
   graceSeconds?: number | undefined;
+  /** Keep the state after reset and after each step, for `fork({ atStep })`; `budgetMiB` as the server's default if unsaid. */
+  checkpoints?: { budgetMiB?: number | undefined } | undefined;
 }
 
 /** What a server may send: larger than what it accepts, since observations are. */
@@ -102,10 +104,10 @@ export class ShinkenClient {
   }
 
   async create(options: CreateOptions): Promise<RemoteSession> {
-    const { graceSeconds, ...rest } = options;
-    return this.adopt(
-      (await this.call({ op: "create", grace_s: graceSeconds, ...rest })) as unknown as CreateResult,
-    );
+    const { graceSeconds, checkpoints, ...rest } = options;
+    const call: Call = { op: "create", grace_s: graceSeconds, ...rest };
+    if (checkpoints !== undefined) call["checkpoints"] = { budget_mib: checkpoints.budgetMiB };
+    return this.adopt((await this.call(call)) as unknown as CreateResult);
   }
 
   /** Takes over a detached session, or one that another connection holds. */

@@ -1,2 +1,2 @@
 export { type ClientOptions, type CreateOptions, connect, ShinkenClient } from "./client.js";
-export { RemoteSession, type SessionNotice } from "./session.js";
+export { type BranchOptions, RemoteSession, type SessionNotice } from "./session.js";

@@ -22,6 +22,11 @@ import type { Call } from "./calls.js";
 /** What the server itself says about a session: it closed it, or another connection has taken it over. */
 export type SessionNotice = { event: "closed"; code: string; message: string } | { event: "detached" };
 
+export interface BranchOptions {
+  name?: string | undefined;
+  atStep?: number | undefined;
+}
+
 /** What a session needs of its client. */
 export interface Caller {
   call(call: Call): Promise<Record<string, unknown>>;
@@ -74,9 +79,13 @@ export class RemoteSession implements Environment {
     return (await this.call("observe"))["observation"] as Observation;
   }
 
-  /** A branch of this session, under a name of one's own choice or the server's. */
-  async fork(name?: string): Promise<RemoteSession> {
-    const result = await this.call("fork", { as: name });
+  /**
+   * A branch of this session, under a name of one's own choice or the server's; of its state after step `atStep`, if that is given
+   * and the session keeps checkpoints.
+   */
+  async fork(options: string | BranchOptions = {}): Promise<RemoteSession> {
+    const { name, atStep } = typeof options === "string" ? { name: options } : options;
+    const result = await this.call("fork", { as: name, at_step: atStep });
     const branch = this.caller.adopt(result as unknown as CreateResult);
     branch.restore(result as unknown as AttachResult);
     return branch;

@@ -1,5 +1,6 @@
 import { ShinkenError } from "../errors/index.js";
 import type { Verdict } from "../verifiers/verdict.js";
+import { checkpointMissing } from "./checkpoints.js";
 import type {
   ActionResult,
   Environment,
@@ -94,9 +95,10 @@ export class EchoEnvironment implements Environment {
     });
   }
 
-  fork(): Promise<Environment> {
+  fork({ atStep }: { atStep?: number | undefined } = {}): Promise<Environment> {
     return settled(() => {
       this.#running();
+      if (atStep !== undefined) throw checkpointMissing(atStep, [], "echo has no machine to keep one of");
       const branch = new EchoEnvironment();
       branch.#started = true;
       branch.#over = this.#over;

@@ -3,6 +3,7 @@
  * implements it without one for load tests. All methods reject with a `ShinkenError`.
  */
 import type { Verdict } from "../verifiers/verdict.js";
+import type { EnvironmentOptions } from "./checkpoints.js";
 
 /** A single action, already parsed (see `aci/`): `{type: "exec", ...}` and so on. */
 export interface Action {
@@ -59,8 +60,11 @@ export interface Environment {
   /** Grades the present state in a throw-away fork. Does not change or end the episode. */
   evaluate(): Promise<Verdict>;
   observe(): Promise<Observation>;
-  /** A second environment that continues from this state on a branch of the machine. */
-  fork(): Promise<Environment>;
+  /**
+   * A second environment that continues on a branch of the machine: from this state, or from that after step `atStep` (0: after
+   * the reset). Rejects with `checkpoint_missing`, which names the steps that are kept.
+   */
+  fork(options?: { atStep?: number | undefined }): Promise<Environment>;
   /** Asks the running request to stop; it rejects with `cancelled`. */
   cancel(): void;
   onEvent(listener: (event: EnvironmentEvent) => void): void;
@@ -74,7 +78,7 @@ export interface EnvironmentFactory {
   /** Names of tasks that `create` accepts. */
   tasks(): { id: string; version: string; instruction: string; tags: string[] }[];
   /** Rejects with `unknown_task`, or with `image_missing` where the task's image is not there. */
-  create(task: string): Promise<Environment>;
+  create(task: string, options?: EnvironmentOptions): Promise<Environment>;
   /** A plain sandbox without any grading. Rejects with `image_missing` where there is no such image. */
-  createSandbox(image: string): Promise<Environment>;
+  createSandbox(image: string, options?: EnvironmentOptions): Promise<Environment>;
 }

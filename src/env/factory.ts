@@ -1,6 +1,7 @@
 import { ShinkenError } from "../errors/index.js";
 import { nearest } from "../errors/nearest.js";
 import type { SandboxProvider } from "../sandbox/sandbox.js";
+import type { EnvironmentOptions } from "./checkpoints.js";
 import type { Environment, EnvironmentFactory } from "./environment.js";
 import { GoldenStore } from "./session/goldens.js";
 import { PlainScenario } from "./session/plain-scenario.js";
@@ -44,7 +45,7 @@ export class TaskEnvironmentFactory implements EnvironmentFactory {
     }));
   }
 
-  create(task: string): Promise<Environment> {
+  create(task: string, options: EnvironmentOptions = {}): Promise<Environment> {
     const scenario = this.#scenarios.get(task);
     if (scenario === undefined) {
       const meant = nearest(task, this.#scenarios.keys());
@@ -60,21 +61,26 @@ export class TaskEnvironmentFactory implements EnvironmentFactory {
         }),
       );
     }
-    return this.#onImage(scenario.image, "task", scenario);
+    return this.#onImage(scenario.image, "task", scenario, options);
   }
 
-  createSandbox(image: string): Promise<Environment> {
-    return this.#onImage(image, "image", new PlainScenario(image, this.#goldens));
+  createSandbox(image: string, options: EnvironmentOptions = {}): Promise<Environment> {
+    return this.#onImage(image, "image", new PlainScenario(image, this.#goldens), options);
   }
 
   /** A session of the scenario, if its image is there; `field` names what the request said. */
-  #onImage(image: string, field: string, scenario: Scenario): Promise<Environment> {
+  #onImage(
+    image: string,
+    field: string,
+    scenario: Scenario,
+    options: EnvironmentOptions,
+  ): Promise<Environment> {
     try {
       this.#provider.checkImage?.(image);
     } catch (error) {
       return Promise.reject(ofField(error, field));
     }
-    return Promise.resolve(new Session(scenario));
+    return Promise.resolve(new Session(scenario, options));
   }
 
   /**

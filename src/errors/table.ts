@@ -27,6 +27,10 @@ export const errorTable = {
   },
   bad_action: { retry: false, meaning: "An action does not match its schema; `path` names the field." },
   capability_denied: { retry: false, meaning: "The task does not allow this action; nothing was done." },
+  checkpoint_missing: {
+    retry: false,
+    meaning: "No checkpoint of that step is kept; the message names the steps of those that are.",
+  },
   step_out_of_order: {
     retry: false,
     meaning: "The step number is neither the next one nor a resend of the last.",

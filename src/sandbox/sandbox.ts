@@ -148,6 +148,38 @@ export interface ForkOptions {
    * stopped there, and rejects, as all later ones do, with `machine_timeout`. Unsaid: no bound but the requests' own.
    */
   budget?: MachineBudget | undefined;
+  /** Of a replica or a branch: it keeps checkpoints. */
+  checkpoints?: CheckpointOptions | undefined;
+}
+
+export interface CheckpointOptions {
+  /** What they may hold beside the golden and the machine, as of the newest; the oldest are dropped for it. */
+  budgetBytes: number;
+}
+
+/** A machine's state after a step, of which branches can be made. */
+export interface Checkpoint {
+  step: number;
+  /** As `digest` told at that moment. */
+  digest: string;
+  /** Pages that hold other bytes than in the checkpoint before it; than in the golden, for the first. */
+  deltaPages: number;
+  deltaBytes: number;
+  /** Since power-on, as in the stats. */
+  instructions: number;
+  guestMs: number;
+}
+
+/** What a machine keeps of its past. */
+export interface CheckpointList {
+  budgetBytes: number;
+  /** What they keep alive beside the golden and the machine, as of the newest, which is kept whatever it needs. */
+  heldBytes: number;
+  taken: number;
+  /** For want of budget: the oldest that no living branch was made of. */
+  dropped: number;
+  /** By step. */
+  checkpoints: Checkpoint[];
 }
 
 /** By which the other machines on a switch reach a machine. */
@@ -217,6 +249,15 @@ export interface Sandbox {
   /** Lets guest time pass, in guest milliseconds. */
   wait(ms: number): Promise<void>;
   fork(kind: ForkKind, options?: ForkOptions): Promise<Sandbox>;
+  /**
+   * Keeps the present state as that after `step`, higher than any before; costs the pages that changed. `ownerBytes`: what its
+   * owner keeps with it, which counts. Gives the checkpoint, and the steps whose own were dropped for it. Only for a machine forked
+   * with `checkpoints`; these three are absent where a provider keeps none.
+   */
+  checkpoint?(step: number, ownerBytes?: number): Promise<Checkpoint & { dropped: number[] }>;
+  checkpoints?(): CheckpointList;
+  /** A branch of the state after `step`. Rejects with `checkpoint_missing`, which names the steps that are kept. */
+  forkAt?(step: number, options?: ForkOptions): Promise<Sandbox>;
   /** Freezes the state into a golden; the machine itself goes on. */
   freeze(key: GoldenKey): Promise<Golden>;
   /** Digest of registers, devices and memory; equal digests mean bit-identical machines. */

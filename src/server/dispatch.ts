@@ -1,4 +1,5 @@
 /** One function an operation. A synchronous one is answered at once; the others when their promise settles. */
+import type { EnvironmentOptions } from "../env/checkpoints.js";
 import type { Environment } from "../env/environment.js";
 import { ShinkenError } from "../errors/index.js";
 import { nearest } from "../errors/nearest.js";
@@ -90,10 +91,18 @@ async function create(connection: Connection, request: RequestOf<"create">): Pro
 }
 
 function makeEnvironment(context: ServerContext, request: RequestOf<"create">): Promise<Environment> {
-  if (request.task !== undefined) return context.factory.create(request.task);
-  if (request.image !== undefined) return context.factory.createSandbox(request.image);
+  const { checkpoints } = request;
+  const options: EnvironmentOptions =
+    checkpoints === undefined ? {} : { checkpoints: { budgetMiB: checkpoints.budget_mib } };
+  if (request.task !== undefined) return context.factory.create(request.task, options);
+  if (request.image !== undefined) return context.factory.createSandbox(request.image, options);
   const name = request.environment ?? "";
-  if (environments.includes(name)) return Promise.resolve(context.makeEcho());
+  if (environments.includes(name)) {
+    if (checkpoints === undefined) return Promise.resolve(context.makeEcho());
+    throw new ShinkenError("bad_request", "checkpoints: echo has no machine to keep any of", {
+      path: "checkpoints",
+    });
+  }
   const meant = nearest(name, environments);
   throw new ShinkenError("unknown_environment", `there is no environment '${name}'`, {
     path: "environment",
@@ -159,8 +168,10 @@ async function evaluate(connection: Connection, request: RequestOf<"evaluate">):
 
 async function fork(connection: Connection, request: RequestOf<"fork">): Promise<Result> {
   const parent = held(connection, request.session);
-  const session = await open(connection, request.as, parent.graceMs / 1000, () => parent.fork());
-  session.continueFrom(parent);
+  const session = await open(connection, request.as, parent.graceMs / 1000, () =>
+    parent.fork(request.at_step),
+  );
+  session.continueFrom(parent, request.at_step);
   countFork(connection.context, {});
   const { state, next } = session.describe();
   return { ...created(session), state, next };

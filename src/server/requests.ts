@@ -1,5 +1,6 @@
 /** The edge: every request of the native dialect is parsed here, once, and is a typed value behind it. */
 import { z } from "zod";
+import { maxCheckpointMiB } from "../env/checkpoints.js";
 import { ShinkenError } from "../errors/index.js";
 import { nearest } from "../errors/nearest.js";
 import { parseOrThrow } from "../errors/parse.js";
@@ -28,6 +29,7 @@ const schemas = {
     image: z.string().min(1).max(256).optional(),
     environment: z.string().min(1).max(64).optional(),
     grace_s: z.number().min(0).optional(),
+    checkpoints: z.strictObject({ budget_mib: z.int().min(1).max(maxCheckpointMiB).optional() }).optional(),
   }),
   reset: z.strictObject({
     id,
@@ -39,7 +41,13 @@ const schemas = {
   step: z.strictObject({ id, op: z.literal("step"), session: name, step: z.int().min(1), actions }),
   evaluate: z.strictObject({ id, op: z.literal("evaluate"), session: name }),
   observe: z.strictObject({ id, op: z.literal("observe"), session: name }),
-  fork: z.strictObject({ id, op: z.literal("fork"), session: name, as: name.optional() }),
+  fork: z.strictObject({
+    id,
+    op: z.literal("fork"),
+    session: name,
+    as: name.optional(),
+    at_step: z.int().min(0).optional(),
+  }),
   cancel: z.strictObject({ id, op: z.literal("cancel"), session: name }),
   detach: z.strictObject({ id, op: z.literal("detach"), session: name }),
   attach: z.strictObject({ id, op: z.literal("attach"), session: name, token: z.string().max(128) }),

@@ -12,6 +12,20 @@ export interface EpisodeRecord {
   actions: Action[];
 }
 
+/** An episode as it stood after a step: all that a branch of its machine needs. */
+export interface EpisodeMark {
+  readonly record: Omit<EpisodeRecord, "actions">;
+  /** Of the record's actions, which only grow, so many. */
+  readonly actions: { readonly of: readonly Action[]; readonly count: number };
+  readonly held: ReadonlySet<string>;
+  readonly truncatedBy: Episode["truncatedBy"];
+  readonly lastObservation: Observation;
+  readonly watch: ProgressWatch;
+  readonly wallMs: number;
+  readonly guestMs: number;
+  readonly instructions: number;
+}
+
 /** Characters of a text field that the record of an action keeps. */
 const recordedChars = 4_096;
 
@@ -33,10 +47,12 @@ export class Episode {
   branches = 0;
   /** Host milliseconds that steps have taken. */
   wallMs = 0;
+  /** By step, of those whose checkpoint the machine keeps. */
+  readonly marks = new Map<number, EpisodeMark>();
   readonly #startMs: number;
   readonly #startInstructions: number;
 
-  constructor(start: Start, machine: Sandbox, seed: number | null, path: string, from?: Episode) {
+  constructor(start: Start, machine: Sandbox, seed: number | null, path: string, from?: EpisodeMark) {
     this.start = start;
     this.machine = machine;
     this.seed = seed;
@@ -48,12 +64,30 @@ export class Episode {
     if (from === undefined) return;
     this.#startMs -= from.guestMs;
     this.#startInstructions -= from.instructions;
-    this.record = structuredClone(from.record);
+    const { of: actions, count } = from.actions;
+    this.record = { ...from.record, actions: structuredClone(actions.slice(0, count)) };
     this.held = new Set(from.held);
     this.truncatedBy = from.truncatedBy;
     this.lastObservation = structuredClone(from.lastObservation);
     this.watch = from.watch.branch();
     this.wallMs = from.wallMs;
+  }
+
+  /** The present state, for a branch. */
+  mark(): EpisodeMark {
+    const { actions, ...record } = this.record;
+    const { truncatedBy, lastObservation, wallMs, guestMs, instructions } = this;
+    return {
+      record,
+      actions: { of: actions, count: actions.length },
+      held: new Set(this.held),
+      truncatedBy,
+      lastObservation,
+      watch: this.watch.branch(),
+      wallMs,
+      guestMs,
+      instructions,
+    };
   }
 
   get over(): boolean {

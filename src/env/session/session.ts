@@ -2,6 +2,7 @@ import { isInfrastructure, ShinkenError } from "../../errors/index.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { Verdict } from "../../verifiers/verdict.js";
 import { parseActions } from "../aci/index.js";
+import { type CheckpointInfo, checkpointMissing, type EnvironmentOptions } from "../checkpoints.js";
 import type {
   Environment,
   EnvironmentEvent,
@@ -11,7 +12,8 @@ import type {
   StepResult,
 } from "../environment.js";
 import { withinWall } from "../setup/wall.js";
-import { Episode } from "./episode.js";
+import { checkpointOptions, keepCheckpoint } from "./checkpoint.js";
+import { Episode, type EpisodeMark } from "./episode.js";
 import { type Cancellation, Exclusive } from "./exclusive.js";
 import type { GoldenLease } from "./goldens.js";
 import { payMilestones } from "./milestones.js";
@@ -34,6 +36,7 @@ interface SeedState {
 export class Session implements Environment {
   readonly task: string;
   readonly #scenario: Scenario;
+  readonly #options: EnvironmentOptions;
   readonly #exclusive = new Exclusive();
   readonly #listeners: ((event: EnvironmentEvent) => void)[] = [];
   #seeds: SeedState | null = null;
@@ -43,9 +46,10 @@ export class Session implements Environment {
   #death: ShinkenError | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(scenario: Scenario) {
+  constructor(scenario: Scenario, options: EnvironmentOptions = {}) {
     this.task = scenario.id;
     this.#scenario = scenario;
+    this.#options = options;
   }
 
   reset(
@@ -65,16 +69,17 @@ export class Session implements Environment {
       this.#checkOpen(cancellation);
       const path = seeds === null ? "" : `${this.task}/episode-${seeds.episode}`;
       const machine = await this.#fork(lease, seeds === null ? undefined : forkSeed(seeds.run, path));
+      const episode = new Episode(start, machine, seeds?.run ?? null, path);
+      for (const id of baseline) episode.held.add(id);
+      const checkpoint = await this.#keepFirst(episode);
       if (this.#closing !== null || cancellation.requested) {
         await machine.close();
         this.#checkOpen(cancellation);
       }
-      const episode = new Episode(start, machine, seeds?.run ?? null, path);
-      for (const id of baseline) episode.held.add(id);
       this.#episode = episode;
       return {
         observation: structuredClone(episode.lastObservation),
-        info: this.#resetInfo(episode, machine),
+        info: { ...this.#resetInfo(episode, machine), ...infoOf(checkpoint) },
       };
     });
   }
@@ -139,21 +144,27 @@ export class Session implements Environment {
     });
   }
 
-  fork(): Promise<Environment> {
+  fork({ atStep }: { atStep?: number | undefined } = {}): Promise<Environment> {
     return this.#run("fork", async (cancellation) => {
       const episode = this.#alive();
+      const mark = atStep === undefined ? episode.mark() : this.#markOf(episode, atStep);
       episode.branches += 1;
       const path = `${episode.path}/branch-${episode.branches}`;
       const seed = episode.seed === null ? undefined : forkSeed(episode.seed, path);
-      let machine: Sandbox;
+      const options = { seed, checkpoints: checkpointOptions(this.#options) };
+      let machine: Sandbox | undefined;
       try {
-        machine = await episode.machine.fork("branch", { seed });
+        machine = await (atStep === undefined
+          ? episode.machine.fork("branch", options)
+          : episode.machine.forkAt?.(atStep, options));
       } catch (error) {
         throw this.#orDeath(episode, error, cancellation);
       }
-      const branch = new Session(this.#scenario);
+      if (machine === undefined) throw checkpointMissing(mark.record.steps, []);
+      const branch = new Session(this.#scenario, this.#options);
       branch.#seeds = this.#seeds === null ? null : { ...this.#seeds };
-      branch.#episode = new Episode(episode.start, machine, episode.seed, path, episode);
+      branch.#episode = new Episode(episode.start, machine, episode.seed, path, mark);
+      await branch.#keepFirst(branch.#episode);
       if (this.#closing !== null || cancellation.requested) {
         await branch.close();
         this.#checkOpen(cancellation);
@@ -224,9 +235,11 @@ export class Session implements Environment {
     cancellation.check();
     const paid = await payMilestones(episode, (event) => this.#emit(event), reading);
     cancellation.check();
+    const observation: Observation = { results };
+    const checkpoint = await this.#keep(episode, observation);
+    cancellation.check();
     const terminated = record.end !== "none";
     if (!terminated) episode.truncatedBy = limit;
-    const observation: Observation = { results };
     episode.lastObservation = observation;
     const actions = parsed.slice(0, results.length).map(({ action }) => action);
     const progress = episode.watch.record(record.steps, actions, observation, paid.earned.length > 0);
@@ -241,6 +254,8 @@ export class Session implements Environment {
     if (paid.lost.length > 0) info["lost"] = paid.lost;
     if (paid.ungraded.length > 0) info["ungraded"] = paid.ungraded;
     if (episode.truncatedBy !== null) info["truncated_by"] = episode.truncatedBy;
+    if (checkpoint !== null) episode.marks.set(record.steps, episode.mark());
+    Object.assign(info, infoOf(checkpoint));
     return {
       observation: structuredClone(observation),
       reward: paid.reward,
@@ -248,6 +263,39 @@ export class Session implements Environment {
       truncated: episode.truncatedBy !== null,
       info,
     };
+  }
+
+  /** Keeps the machine as it is after the present step; null if nobody wants that, or the host has no memory for it. */
+  async #keep(episode: Episode, observation: Observation): Promise<CheckpointInfo | null> {
+    if (this.#options.checkpoints === undefined) return null;
+    try {
+      return await keepCheckpoint(episode, observation);
+    } catch (error) {
+      // The step is done all the same; only the way back to it is missing.
+      if (!(error instanceof ShinkenError) || error.code !== "out_of_memory") throw error;
+      this.#emit({ event: "infra", code: error.code, message: error.message });
+      return null;
+    }
+  }
+
+  /** The same where an episode or a branch begins; closes its machine if that fails. */
+  async #keepFirst(episode: Episode): Promise<CheckpointInfo | null> {
+    try {
+      const checkpoint = await this.#keep(episode, episode.lastObservation);
+      if (checkpoint !== null) episode.marks.set(checkpoint.step, episode.mark());
+      return checkpoint;
+    } catch (error) {
+      await episode.machine.close();
+      throw error;
+    }
+  }
+
+  #markOf(episode: Episode, step: number): EpisodeMark {
+    const mark = episode.marks.get(step);
+    if (mark !== undefined) return mark;
+    const suggestion =
+      this.#options.checkpoints === undefined ? "create the session with checkpoints" : undefined;
+    throw checkpointMissing(step, episode.marks.keys(), suggestion);
   }
 
   /** After a cancel: the machine's next request kills what was running, so that no branch takes it along. */
@@ -278,7 +326,7 @@ export class Session implements Environment {
   async #fork(lease: GoldenLease, seed: Uint8Array | undefined): Promise<Sandbox> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await lease.golden.fork({ seed });
+        return await lease.golden.fork({ seed, checkpoints: checkpointOptions(this.#options) });
       } catch (error) {
         const again = error instanceof ShinkenError && error.retry && attempt < forkAttempts;
         if (error instanceof ShinkenError)
@@ -341,6 +389,10 @@ export class Session implements Environment {
   #emit(event: EnvironmentEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
+}
+
+function infoOf(checkpoint: CheckpointInfo | null): Info {
+  return checkpoint === null ? {} : { checkpoint };
 }
 
 function paramSeed(seeds: SeedState | null): number {

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { ShinkenError } from "../../errors/index.js";
 import { type ForkPacket, GuestError, RepeatedError } from "../agent/index.js";
 import type { MachineBudget } from "../budget.js";
+import type { CheckpointOptions } from "../sandbox.js";
 import type { MemoryKind, NativeGolden, NativeMachine } from "./addon.js";
 import { FORK_BYTES } from "./admission.js";
 import type { Descent, Family, ForkFailure } from "./family.js";
@@ -28,13 +29,24 @@ export interface ForkSource {
  * @throws ShinkenError `fork_failed` if it did not acknowledge its uniqueness; it is closed then. `out_of_memory`, also for the
  * other kinds of fork: the host has no memory for another machine.
  */
-export function replicaOf(source: ForkSource, seed: Uint8Array | null): Promise<MicrovmSandbox> {
-  return admitted(source.family, "ordinary", () => makeReplica(source, seed));
+export function replicaOf(
+  source: ForkSource,
+  seed: Uint8Array | null,
+  checkpoints?: CheckpointOptions,
+): Promise<MicrovmSandbox> {
+  return admitted(source.family, "ordinary", () => makeReplica(source, seed, checkpoints));
+}
+
+export interface BranchOptions {
+  seed: Uint8Array | null;
+  checkpoints?: CheckpointOptions | undefined;
+  /** Of its state after this step, by the checkpoint, instead of the present one. */
+  atStep?: number | undefined;
 }
 
 /** A copy of a machine that goes its own way: reseeded and renamed, its clock continues. */
-export function branchOf(parent: MicrovmSandbox, seed: Uint8Array | null): Promise<MicrovmSandbox> {
-  return admitted(parent.family, "ordinary", () => makeBranch(parent, seed));
+export function branchOf(parent: MicrovmSandbox, options: BranchOptions): Promise<MicrovmSandbox> {
+  return admitted(parent.family, "ordinary", () => makeBranch(parent, options));
 }
 
 /** A bit-identical copy for checks; nothing in it has run when it is handed out. `budget`: what it may use. */
@@ -46,10 +58,14 @@ function admitted<T>({ household }: Family, kind: "ordinary" | "grade", make: ()
   return household.admission.during(kind, FORK_BYTES, make);
 }
 
-async function makeReplica(source: ForkSource, seed: Uint8Array | null): Promise<MicrovmSandbox> {
+async function makeReplica(
+  source: ForkSource,
+  seed: Uint8Array | null,
+  checkpoints?: CheckpointOptions,
+): Promise<MicrovmSandbox> {
   const start = performance.now();
   const identity = identityFor(source.family, seed, "replica");
-  const native = hostFork(source.native, identity, source.family.household.memory);
+  const native = hostFork(source.native, identity, source.family.household.memory, checkpoints);
   // A seeded run continues at the golden's time; an unseeded machine wakes up in the present.
   const packet = (): ForkPacket => ({
     ...packetOf(identity),
@@ -71,15 +87,21 @@ export function hostFork(
   golden: NativeGolden,
   { generationId, mac }: Pick<ForkIdentity, "generationId" | "mac">,
   memory: MemoryKind,
+  checkpoints?: CheckpointOptions,
 ): NativeMachine {
   try {
-    return golden.fork({ generationId, mac: macBytes(mac), memory });
+    return golden.fork({ generationId, mac: macBytes(mac), memory, ...logOf(checkpoints) });
   } catch (error) {
     throw nativeError(error);
   }
 }
 
-async function makeBranch(parent: MicrovmSandbox, seed: Uint8Array | null): Promise<MicrovmSandbox> {
+function logOf(checkpoints: CheckpointOptions | undefined): { checkpointBytes?: number } {
+  return checkpoints === undefined ? {} : { checkpointBytes: checkpoints.budgetBytes };
+}
+
+async function makeBranch(parent: MicrovmSandbox, options: BranchOptions): Promise<MicrovmSandbox> {
+  const { seed, checkpoints, atStep } = options;
   const start = performance.now();
   parent.branches += 1;
   // Without a seed of its own, a branch of a seeded machine derives one: the run stays repeatable.
@@ -87,14 +109,16 @@ async function makeBranch(parent: MicrovmSandbox, seed: Uint8Array | null): Prom
   const path = seed === null ? `branch/${parent.branches}` : "branch";
   const identity = identityFor(parent.family, root, path);
   const { generationId } = identity;
-  const native = await parent.native.fork({ kind: "branch", generationId, mac: macBytes(identity.mac) });
+  const how = { kind: "branch", generationId, mac: macBytes(identity.mac), ...logOf(checkpoints) } as const;
+  const native =
+    atStep === undefined ? await parent.native.fork(how) : await parent.native.forkAt({ step: atStep }, how);
   const packet = (): ForkPacket => packetOf(identity);
   const descent: Descent = { kind: "branch", seed: identity.childSeed };
   return ready(
     native,
     parent.family,
     descent,
-    parent.agent.nextStream,
+    parent.nextStreamAt(atStep),
     { identity, packet, path, seed: root },
     start,
   );

@@ -82,7 +82,7 @@ export class MicrovmGolden implements Golden {
 
   async fork(options: ForkOptions = {}): Promise<Sandbox> {
     if (this.#closed) throw new ShinkenError("machine_closed", "the golden was closed");
-    return replicaOf(this.shared, options.seed ?? null);
+    return replicaOf(this.shared, options.seed ?? null, options.checkpoints);
   }
 
   close(): void {

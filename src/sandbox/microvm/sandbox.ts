@@ -3,6 +3,8 @@ import { ShinkenError } from "../../errors/index.js";
 import { AgentClient, type AgentPort } from "../agent/index.js";
 import type { MachineBudget } from "../budget.js";
 import type {
+  Checkpoint,
+  CheckpointList,
   Dialogue,
   ExecRequest,
   ExecResult,
@@ -21,10 +23,10 @@ import type {
   StreamOptions,
   WriteOptions,
 } from "../sandbox.js";
-import { type NativeMachine, TICKS_PER_MS } from "./addon.js";
+import { type NativeCheckpoint, type NativeMachine, PAGE_BYTES, TICKS_PER_MS } from "./addon.js";
 import { QueuedDialogue } from "./dialogue.js";
 import type { Descent, Family } from "./family.js";
-import { branchOf, gradeForkOf } from "./fork.js";
+import { type BranchOptions, branchOf, gradeForkOf } from "./fork.js";
 import { freezeMachine } from "./golden.js";
 import { QueuedStream } from "./stream.js";
 import { MachineTransport, nativeError } from "./transport.js";
@@ -58,6 +60,8 @@ export class MicrovmSandbox implements Sandbox {
   turns = new Turns();
   network: Network | null = null;
   readonly #port: AgentPort;
+  /** By the step of each checkpoint: where its agent stood. */
+  readonly #streams = new Map<number, number>();
   #frozen: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -201,9 +205,36 @@ export class MicrovmSandbox implements Sandbox {
   fork(kind: ForkKind, options: ForkOptions = {}): Promise<Sandbox> {
     return this.#settled(() =>
       this.#aside(() =>
-        kind === "grade" ? gradeForkOf(this, options.budget) : branchOf(this, options.seed ?? null),
+        kind === "grade" ? gradeForkOf(this, options.budget) : branchOf(this, branchOptions(options)),
       ),
     );
+  }
+
+  checkpoint(step: number, ownerBytes = 0): Promise<Checkpoint & { dropped: number[] }> {
+    return this.#settled(() =>
+      this.#aside(async () => {
+        const { dropped, ...native } = await this.native.checkpoint({ step, ownerBytes });
+        this.#streams.set(step, this.agent.nextStream);
+        for (const gone of dropped) this.#streams.delete(gone);
+        return { ...checkpointOf(native), dropped };
+      }),
+    );
+  }
+
+  checkpoints(): CheckpointList {
+    const { budgetBytes, heldBytes, taken, dropped, checkpoints } = this.native.checkpoints();
+    return { budgetBytes, heldBytes, taken, dropped, checkpoints: checkpoints.map(checkpointOf) };
+  }
+
+  forkAt(step: number, options: ForkOptions = {}): Promise<Sandbox> {
+    return this.#settled(() =>
+      this.#aside(() => branchOf(this, { ...branchOptions(options), atStep: step })),
+    );
+  }
+
+  /** Where a branch's agent goes on numbering its streams: from the present state, or from that after a step. */
+  nextStreamAt(step: number | undefined): number {
+    return (step === undefined ? undefined : this.#streams.get(step)) ?? this.agent.nextStream;
   }
 
   freeze(key: GoldenKey): Promise<Golden> {
@@ -248,6 +279,21 @@ export class MicrovmSandbox implements Sandbox {
   #extras(): { image?: boolean } {
     return this.descent.kind === "grade" ? { image: true } : {};
   }
+}
+
+function branchOptions({ seed, checkpoints }: ForkOptions): BranchOptions {
+  return { seed: seed ?? null, checkpoints };
+}
+
+function checkpointOf({ step, digest, deltaPages, instructions, ticks }: NativeCheckpoint): Checkpoint {
+  return {
+    step,
+    digest,
+    deltaPages,
+    deltaBytes: deltaPages * PAGE_BYTES,
+    instructions,
+    guestMs: ticks / TICKS_PER_MS,
+  };
 }
 
 function closedError(id: string): ShinkenError {
