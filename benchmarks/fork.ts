@@ -42,7 +42,7 @@ export interface ForkBenchmarkOptions {
   /** The kinds of guest memory that are to be measured; at least one. */
   kinds: readonly MemoryKind[];
   /** A provider whose machines have that memory; whoever opens it closes it. */
-  open(kind: MemoryKind): ForkProvider;
+  open: (kind: MemoryKind) => ForkProvider;
   image?: string | undefined;
   /** Grades a prepared machine with ten checks; left out, that line is null. */
   evaluate10?:

@@ -77,14 +77,18 @@ export interface Bulk {
   kib: number;
 }
 
-/** Forks `count` machines, all at once, until each is ready; then closes them. */
-export async function bulk(golden: Golden, count: number): Promise<Bulk> {
+/** Forks `count` machines, `atOnce` of them at a time, until each is ready; then closes them. */
+export async function bulk(golden: Golden, count: number, atOnce = count): Promise<Bulk> {
   const before = rssMiB();
   const machines: Sandbox[] = [];
   try {
     const ms = await timed(async () => {
-      const forks = Array.from({ length: count }, async () => machines.push(await golden.fork()));
-      const failed = (await Promise.allSettled(forks)).find((fork) => fork.status === "rejected");
+      let begun = 0;
+      const line = async (): Promise<void> => {
+        while (begun++ < count) machines.push(await golden.fork());
+      };
+      const lines = await Promise.allSettled(Array.from({ length: Math.min(atOnce, count) }, line));
+      const failed = lines.find((one) => one.status === "rejected");
       if (failed !== undefined) throw failed.reason;
     });
     const after = rssMiB();

@@ -100,6 +100,11 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/bench-machines.js"),
   },
   {
+    path: ["bench", "scale"],
+    summary: "measure forks of larger goldens, and with more children",
+    load: () => import("./commands/bench-scale.js"),
+  },
+  {
     path: ["bench", "wire"],
     summary: "measure the server with echo sessions",
     load: () => import("./commands/bench-wire.js"),

@@ -16,6 +16,12 @@ export function integer(
   };
 }
 
+/** Whole numbers within bounds, separated by commas. */
+export function integers(minimum: number, maximum: number): (text: string) => number[] {
+  const one = integer(minimum, maximum);
+  return (text) => text.split(",").map(one);
+}
+
 /** Seconds, fractions allowed. */
 export function seconds(text: string): number {
   const value = Number(text);

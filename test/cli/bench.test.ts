@@ -1,5 +1,8 @@
 /** The benchmarks' JSON is read by others: its keys, and what they mean. No figure is asserted. */
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { imageNames } from "../../src/images/index.js";
 import { cli } from "../support/cli.js";
 
@@ -51,6 +54,50 @@ describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
       const { rss_mib: whole, growth_mib: growth } = report.memory.soft.bulk1000;
       expect(whole - growth).toBeGreaterThan(report.golden_mib);
       expect(growth).toBeGreaterThan(0);
+    });
+  },
+);
+
+describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
+  "bench scale, with the shell image that is in the cache,",
+  () => {
+    it("prints one object and writes it with tables and pictures", async () => {
+      const folder = mkdtempSync(join(tmpdir(), "shinken-scale-"));
+      onTestFinished(() => {
+        rmSync(folder, { recursive: true });
+      });
+      const { code, stdout } = await cli([
+        ...["bench", "scale", "--sizes", "1", "--children", "1,3", "--effort", "0.001"],
+        ...["--write", folder, "--json"],
+      ]);
+      expect(code).toBe(0);
+      const report = JSON.parse(stdout) as Record<string, unknown>;
+      const child = { ms: number, growth_mib: number, kib_per_child: number };
+      const size = { fork_us: spread, ready_ms: spread };
+      expect(report).toMatchObject({
+        host: expect.any(Object) as object,
+        sizes: [
+          {
+            golden_mib: number,
+            memory: { soft: size, uffd: size },
+            baseline: { fork2_us: spread, fork2_huge_us: spread, copy_us: spread },
+          },
+        ],
+        children: [1, 3].map((children) => ({ children, memory: { soft: child, uffd: child } })),
+      });
+      expect(JSON.parse(readFileSync(join(folder, "scale.json"), "utf8"))).toEqual(report);
+      expect(readFileSync(join(folder, "scale.md"), "utf8")).toContain("| 3 |");
+      for (const picture of ["golden-size.svg", "children.svg", "children-memory.svg"]) {
+        const svg = readFileSync(join(folder, picture), "utf8");
+        expect(svg).toMatch(/^<svg/);
+        expect(svg).toContain("soft");
+      }
+    });
+
+    it("takes no golden that would leave its guest no room", async () => {
+      const { code, stderr } = await cli(["bench", "scale", "--sizes", "64,4096"]);
+      expect(code).not.toBe(0);
+      expect(stderr).toContain("from 1 to 2048");
     });
   },
 );
