@@ -29,7 +29,7 @@ function picture(title: string, x: string, y: string, lines: readonly Line[]): s
     animation: false,
     backgroundColor: "#ffffff",
     title: { text: title, left: "center", textStyle: { fontSize: 15 } },
-    legend: { bottom: 0 },
+    legend: { bottom: 0, width: 600, itemWidth: 18 },
     grid: { left: 70, right: 30, top: 45, bottom: 90 },
     xAxis: axis(x),
     yAxis: { ...axis(y), nameGap: 50 },

@@ -17,10 +17,10 @@ constexpr u64 kMaxCheckpointBytes = u64{1} << 40;
 
 std::optional<ForkRequest> fork_request(Napi::Env env, const Napi::Value& value, bool from_golden) {
   using Names = std::initializer_list<const char*>;
-  // A machine's own forks have its kind of memory.
+  // A machine's own forks have its kind of memory. A golden's are made on the JavaScript thread, where to list
+  // the keys would take as long as the fork.
   Options options(env, value, "fork",
-                  from_golden ? Names{"kind", "generationId", "mac", "memory", "checkpointBytes"}
-                              : Names{"kind", "generationId", "mac", "checkpointBytes"});
+                  from_golden ? Names{} : Names{"kind", "generationId", "mac", "checkpointBytes"});
   const std::string kind = options.text("kind", 16, from_golden ? "replica" : "");
   const std::vector<u8> id = options.bytes("generationId", 16, 16);
   const std::vector<u8> mac = options.bytes("mac", MacAddress{}.size(), MacAddress{}.size());

@@ -72,6 +72,7 @@ Options::Options(Napi::Env env, const Napi::Value& value, const char* what,
     return;
   }
   object_ = value.As<Napi::Object>();
+  if (known.size() == 0) return;
   const Napi::Array keys = object_.GetPropertyNames();
   if (env.IsExceptionPending()) {
     ok_ = false;
