@@ -6,19 +6,22 @@ namespace shinken::test {
 
 class Random {
  public:
-  explicit Random(u64 seed) : state_(seed * 0x9e3779b97f4a7c15 + 0x1234567) {}
+  /// Mixed, since the states of neighbouring seeds must not be neighbours in one and the same stream.
+  explicit Random(u64 seed) : state_(mixed(mixed(seed) + 0x1234567)) {}
   u64 next() {
     state_ += 0x9e3779b97f4a7c15;
-    u64 z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
+    return mixed(state_);
   }
   /// Uniform enough in [0, n).
   u32 below(u32 n) { return static_cast<u32>((next() >> 32) * n >> 32); }
   bool chance(u32 percent) { return below(100) < percent; }
 
  private:
+  static u64 mixed(u64 z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
   u64 state_;
 };
 
