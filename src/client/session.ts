@@ -1,4 +1,5 @@
 /** A session on a server, with the face of an `Environment`: what runs on a local one runs on this one. */
+import type { CheckpointListing } from "../env/checkpoints.js";
 import type {
   Environment,
   EnvironmentEvent,
@@ -89,6 +90,11 @@ export class RemoteSession implements Environment {
     const branch = this.caller.adopt(result as unknown as CreateResult);
     branch.restore(result as unknown as AttachResult);
     return branch;
+  }
+
+  /** What the server keeps of this session's former steps. */
+  async checkpoints(): Promise<CheckpointListing> {
+    return (await this.call("list", { what: "checkpoints" })) as unknown as CheckpointListing;
   }
 
   /** Asks the running request to stop; it rejects with `cancelled`. */

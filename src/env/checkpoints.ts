@@ -21,6 +21,26 @@ export interface CheckpointInfo {
   delta_bytes: number;
 }
 
+/** What a session keeps. */
+export interface CheckpointListing {
+  /** By step; times and instructions since reset. */
+  checkpoints: (CheckpointInfo & { guest_ms: number; instructions: number })[];
+  budget_bytes: number;
+  /** What they keep alive beside the golden and the machine. */
+  held_bytes: number;
+  taken: number;
+  /** For want of budget. */
+  dropped: number;
+}
+
+export const noCheckpoints: Readonly<CheckpointListing> = {
+  checkpoints: [],
+  budget_bytes: 0,
+  held_bytes: 0,
+  taken: 0,
+  dropped: 0,
+};
+
 /** The refusal of a step whose checkpoint is not there, with the steps of those that are. */
 export function checkpointMissing(step: number, kept: Iterable<number>, suggestion?: string): ShinkenError {
   const runs: [number, number][] = [];

@@ -3,7 +3,7 @@
  * implements it without one for load tests. All methods reject with a `ShinkenError`.
  */
 import type { Verdict } from "../verifiers/verdict.js";
-import type { EnvironmentOptions } from "./checkpoints.js";
+import type { CheckpointListing, EnvironmentOptions } from "./checkpoints.js";
 
 /** A single action, already parsed (see `aci/`): `{type: "exec", ...}` and so on. */
 export interface Action {
@@ -65,6 +65,8 @@ export interface Environment {
    * the reset). Rejects with `checkpoint_missing`, which names the steps that are kept.
    */
   fork(options?: { atStep?: number | undefined }): Promise<Environment>;
+  /** What is kept of former steps, at any time; absent where nothing ever is. Before `reset`: `not_reset`. */
+  checkpoints?(): Promise<CheckpointListing>;
   /** Asks the running request to stop; it rejects with `cancelled`. */
   cancel(): void;
   onEvent(listener: (event: EnvironmentEvent) => void): void;

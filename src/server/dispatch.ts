@@ -200,8 +200,14 @@ async function close(connection: Connection, request: RequestOf<"close">): Promi
   return {};
 }
 
-function list(connection: Connection, request: RequestOf<"list">): Result {
+function list(connection: Connection, request: RequestOf<"list">): Result | Promise<Result> {
   const { factory } = connection.context;
+  if ((request.what === "checkpoints") !== (request.session !== undefined)) {
+    throw new ShinkenError("bad_request", "session: list takes one for checkpoints, and only for them", {
+      path: "session",
+    });
+  }
+  if (request.session !== undefined) return held(connection, request.session).checkpoints();
   if (request.what === "tasks") return { tasks: factory.tasks() };
   return { sessions: [...connection.held].map((session) => session.describe()) };
 }

@@ -22,6 +22,8 @@ export interface EngineFigures {
   preempted: number;
   codeBytes: number;
   cachesDropped: number;
+  /** States of machines after their steps, of all sessions. */
+  checkpoints: { kept: number; heldBytes: number; taken: number; dropped: number };
   /** Seconds. */
   timeBounds: readonly number[];
   priorities: Readonly<Record<"ordinary" | "grade", PriorityLoad>>;
@@ -79,6 +81,18 @@ export function addEngineMetrics(registry: Registry, source: EngineSource): void
   gauge("shinken_engine_threads", "Threads that run machines.", ({ threads }) => threads);
   gauge("shinken_engine_waiting", "Requests in host time that wait for input.", ({ waiting }) => waiting);
   gauge("shinken_machine_code_bytes", "Code that machines decoded for themselves.", (all) => all.codeBytes);
+  gauge("shinken_checkpoints", "Checkpoints that sessions keep.", ({ checkpoints }) => checkpoints.kept);
+  gauge(
+    "shinken_checkpoint_bytes",
+    "What checkpoints keep alive beside goldens and machines.",
+    ({ checkpoints }) => checkpoints.heldBytes,
+  );
+  counter("shinken_checkpoints_taken_total", "Checkpoints taken.", ({ checkpoints }) => checkpoints.taken);
+  counter(
+    "shinken_checkpoints_dropped_total",
+    "Checkpoints dropped since their session's budget was used up.",
+    ({ checkpoints }) => checkpoints.dropped,
+  );
   byPriority("shinken_engine_queued", "Requests that wait for a thread.", ({ queued }) => queued);
   byPriority("shinken_engine_running", "Requests that have a thread.", ({ running }) => running);
   counter("shinken_engine_turns_total", "Turns that requests had on a thread.", ({ turns }) => turns);

@@ -52,7 +52,12 @@ const schemas = {
   detach: z.strictObject({ id, op: z.literal("detach"), session: name }),
   attach: z.strictObject({ id, op: z.literal("attach"), session: name, token: z.string().max(128) }),
   close: z.strictObject({ id, op: z.literal("close"), session: name }),
-  list: z.strictObject({ id, op: z.literal("list"), what: z.enum(["sessions", "tasks"]) }),
+  list: z.strictObject({
+    id,
+    op: z.literal("list"),
+    what: z.enum(["sessions", "tasks", "checkpoints"]),
+    session: name.optional(),
+  }),
 } satisfies Record<Operation, z.ZodObject>;
 
 export type RequestOf<Op extends Operation> = z.infer<(typeof schemas)[Op]>;

@@ -3,6 +3,7 @@
  * nothing of sockets; all times are milliseconds of a monotonic clock that the caller reads.
  */
 import { isDeepStrictEqual } from "node:util";
+import { type CheckpointListing, noCheckpoints } from "../env/checkpoints.js";
 import type {
   Environment,
   EnvironmentEvent,
@@ -146,6 +147,12 @@ export class ServerSession {
   /** The branch's environment; `continueFrom` gives its session this one's numbering. */
   fork(atStep?: number): Promise<Environment> {
     return this.whenReset("fork", () => this.environment.fork({ atStep }));
+  }
+
+  /** Also while something is running. */
+  checkpoints(): Promise<CheckpointListing> {
+    if (this.next === null) return Promise.reject(this.notReset());
+    return this.environment.checkpoints?.() ?? Promise.resolve(noCheckpoints);
   }
 
   /** Takes over the numbering of the session that this one was forked from, as it was after step `atStep` if that is said. */

@@ -68,6 +68,15 @@ export const conversation: Record<string, Record<string, unknown>> = {
   "23-attach": { id: 23, op: "attach", session: "branch", token: "token-2" },
   "24-close": { id: 24, op: "close", session: "branch" },
   "25-unknown-session": { id: 25, op: "observe", session: "branch" },
+  "26-create-with-checkpoints": {
+    id: 26,
+    op: "create",
+    session: "second",
+    environment: "echo",
+    checkpoints: { budget_mib: 64 },
+  },
+  "27-fork-at-step": { id: 27, op: "fork", session: "first", as: "past", at_step: 1 },
+  "28-list-checkpoints": { id: 28, op: "list", what: "checkpoints", session: "first" },
 };
 
 export const events: Record<string, Record<string, unknown>> = {

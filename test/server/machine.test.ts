@@ -125,6 +125,62 @@ describe.skipIf(!hasImage)("a server of real machines, with the shell image that
     expect(metrics).toMatch(/^shinken_machine_code_bytes \d+$/m);
   });
 
+  it.each([{ what: "checkpoints" }, { what: "sessions", session: "any" }])(
+    "takes a session for a list of checkpoints, and for no other: %j",
+    async (fields) => {
+      const peer = await Peer.connect(server);
+      expect((await peer.ask({ op: "list", ...fields })).error).toMatchObject({
+        code: "bad_request",
+        path: "session",
+      });
+    },
+  );
+
+  it("keeps checkpoints for a session that asks, and forks it at a step that is long past", async () => {
+    const session = await client.create({ image: "shell", checkpoints: { budgetMiB: 8 } });
+    const { info } = await session.reset({ seed: 11 });
+    const digest = expect.stringMatching(/^[0-9a-f]{32}$/) as string;
+    expect(info["checkpoint"]).toMatchObject({ step: 0, digest });
+    const line = (command: string) => [{ type: "exec", command }];
+    for (const step of [1, 2, 3]) {
+      const { info: told } = await session.step(line(`echo ${step} >> /home/agent/note`));
+      const pages = (told["checkpoint"] as Record<string, number>)["delta_pages"] ?? 0;
+      expect(pages).toBeGreaterThan(0);
+      expect(told["checkpoint"]).toEqual({ step, digest, delta_pages: pages, delta_bytes: pages * 4096 });
+    }
+    const { checkpoints, held_bytes: held, ...counts } = await session.checkpoints();
+    expect(checkpoints.map(({ step }) => step)).toEqual([0, 1, 2, 3]);
+    expect(checkpoints[3]?.guest_ms).toBeGreaterThan(checkpoints[2]?.guest_ms ?? 0);
+    expect(held).toBeGreaterThan(0);
+    expect(counts).toEqual({ budget_bytes: 8 * MiB, taken: 4, dropped: 0 });
+    const branch = await session.fork({ name: "past", atStep: 1 });
+    expect([branch.name, branch.next]).toEqual(["past", 2]);
+    const { observation, info: its } = await branch.step(line("cat /home/agent/note"));
+    expect(observation.results[0]?.text).toBe("1");
+    expect(its["step"]).toBe(2);
+    await expect(session.fork({ atStep: 4 })).rejects.toMatchObject({
+      code: "checkpoint_missing",
+      path: "at_step",
+      message: "no checkpoint of step 4 is kept; kept: 0 to 3",
+    });
+    const metrics = await metricsText();
+    // Reset and three steps; the branch's beginning and its step.
+    expect(metrics).toContain("shinken_checkpoints 6\n");
+    expect(metrics).toContain("shinken_checkpoints_taken_total 6\n");
+    expect(metrics).toContain("shinken_checkpoints_dropped_total 0\n");
+    expect(metrics).toMatch(/^shinken_checkpoint_bytes [1-9]\d{4,}$/m);
+    await session.step([{ type: "done" }]);
+    const [over, before] = [await session.fork({ atStep: 4 }), await session.fork({ atStep: 3 })];
+    expect((await client.list()).map(({ session: name, state, next }) => [name, state, next])).toEqual([
+      [session.name, "over", 5],
+      ["past", "running", 3],
+      [over.name, "over", 5],
+      [before.name, "running", 4],
+    ]);
+    await Promise.all([session, branch, over, before].map((one) => one.close()));
+    expect(await metricsText()).toContain("shinken_checkpoints 0\n");
+  });
+
   it("makes no machine while the host has no memory for it, and plays on with those that it has", async () => {
     const session = await client.create({ image: "shell" });
     await session.reset();

@@ -55,6 +55,14 @@ describe("a request", () => {
     [{ id: 1, op: "reset", session: "a", seed: -1 }, "bad_request", "seed"],
     [{ id: 1, op: "reset", session: "a", params: [] }, "bad_request", "params"],
     [{ id: 1, op: "list", what: "machines" }, "bad_request", "what"],
+    [{ id: 1, op: "fork", session: "a", at_step: -1 }, "bad_request", "at_step"],
+    [{ id: 1, op: "create", task: "a", checkpoints: true }, "bad_request", "checkpoints"],
+    [
+      { id: 1, op: "create", task: "a", checkpoints: { budget_mib: 0 } },
+      "bad_request",
+      "checkpoints.budget_mib",
+    ],
+    [{ id: 1, op: "create", task: "a", checkpoints: { budget: 1 } }, "bad_request", "checkpoints.budget"],
   ])("like %j is refused with %s at %s", (message, code, path) => {
     expect(refusal(message)).toMatchObject({ code, path });
   });

@@ -1,7 +1,13 @@
 /** Keeping the state of an episode's machine after a step. */
 import { ShinkenError } from "../../errors/index.js";
-import type { CheckpointOptions } from "../../sandbox/sandbox.js";
-import { type CheckpointInfo, defaultCheckpointMiB, type EnvironmentOptions } from "../checkpoints.js";
+import type { Checkpoint, CheckpointOptions } from "../../sandbox/sandbox.js";
+import {
+  type CheckpointInfo,
+  type CheckpointListing,
+  defaultCheckpointMiB,
+  type EnvironmentOptions,
+  noCheckpoints,
+} from "../checkpoints.js";
 import type { Observation } from "../environment.js";
 import type { Episode } from "./episode.js";
 
@@ -23,7 +29,29 @@ export async function keepCheckpoint(episode: Episode, observation: Observation)
   if (machine.checkpoint === undefined)
     throw new ShinkenError("host_unsupported", "machines of this kind keep no checkpoints");
   const bytes = markBytes + Buffer.byteLength(JSON.stringify(observation));
-  const { step, digest, deltaPages, deltaBytes, dropped } = await machine.checkpoint(record.steps, bytes);
+  const { dropped, ...checkpoint } = await machine.checkpoint(record.steps, bytes);
   for (const gone of dropped) marks.delete(gone);
+  return infoOf(checkpoint);
+}
+
+/** What an episode's machine keeps. */
+export function listCheckpoints({ machine, marks }: Episode): CheckpointListing {
+  if (machine.checkpoints === undefined) return noCheckpoints;
+  const { checkpoints, budgetBytes, heldBytes, taken, dropped } = machine.checkpoints();
+  return {
+    // Without a mark is one whose step was cancelled, until it is done again.
+    checkpoints: checkpoints.flatMap((checkpoint) => {
+      const mark = marks.get(checkpoint.step);
+      if (mark === undefined) return [];
+      return { ...infoOf(checkpoint), guest_ms: mark.guestMs, instructions: mark.instructions };
+    }),
+    budget_bytes: budgetBytes,
+    held_bytes: heldBytes,
+    taken,
+    dropped,
+  };
+}
+
+function infoOf({ step, digest, deltaPages, deltaBytes }: Checkpoint): CheckpointInfo {
   return { step, digest, delta_pages: deltaPages, delta_bytes: deltaBytes };
 }

@@ -2,7 +2,12 @@ import { isInfrastructure, ShinkenError } from "../../errors/index.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { Verdict } from "../../verifiers/verdict.js";
 import { parseActions } from "../aci/index.js";
-import { type CheckpointInfo, checkpointMissing, type EnvironmentOptions } from "../checkpoints.js";
+import {
+  type CheckpointInfo,
+  type CheckpointListing,
+  checkpointMissing,
+  type EnvironmentOptions,
+} from "../checkpoints.js";
 import type {
   Environment,
   EnvironmentEvent,
@@ -12,7 +17,7 @@ import type {
   StepResult,
 } from "../environment.js";
 import { withinWall } from "../setup/wall.js";
-import { checkpointOptions, keepCheckpoint } from "./checkpoint.js";
+import { checkpointOptions, keepCheckpoint, listCheckpoints } from "./checkpoint.js";
 import { Episode, type EpisodeMark } from "./episode.js";
 import { type Cancellation, Exclusive } from "./exclusive.js";
 import type { GoldenLease } from "./goldens.js";
@@ -171,6 +176,12 @@ export class Session implements Environment {
       }
       return branch;
     });
+  }
+
+  /** Whatever is running: it only looks at what is kept. */
+  async checkpoints(): Promise<CheckpointListing> {
+    if (this.#closing !== null) throw closedError();
+    return Promise.resolve(listCheckpoints(this.#started()));
   }
 
   /**
