@@ -6,6 +6,8 @@ from .errors import ShinkenError
 from .types import (
     Action,
     ActionResult,
+    Checkpoint,
+    Checkpoints,
     CheckResult,
     Event,
     Info,
@@ -24,6 +26,8 @@ __all__ = [
     "AsyncClient",
     "AsyncSession",
     "CheckResult",
+    "Checkpoint",
+    "Checkpoints",
     "Client",
     "Event",
     "Info",

@@ -18,6 +18,7 @@ from ._session import SessionView
 from .errors import ShinkenError, connection_lost
 from .types import (
     Action,
+    Checkpoints,
     Observation,
     ResetResult,
     ServerInfo,
@@ -118,10 +119,15 @@ class AsyncClient:
         environment: str | None = None,
         session: str | None = None,
         grace_s: float | None = None,
+        checkpoints: bool | int = False,
     ) -> AsyncSession:
-        """A session of a task, of a plain image, or of a built-in environment: give exactly one."""
+        """A session of a task, of a plain image, or of a built-in environment: give exactly one.
+
+        With ``checkpoints`` the server keeps the state after the reset and after each step, for
+        ``fork(at_step=...)``: in so many MiB, or, if True, in as many as it does by itself.
+        """
         return AsyncSession(
-            self, await self._run(self._core.create(task, image, environment, session, grace_s))
+            self, await self._run(self._core.create(task, image, environment, session, grace_s, checkpoints))
         )
 
     async def attach(self, session: str, token: str) -> AsyncSession:
@@ -324,9 +330,15 @@ class AsyncSession(SessionView):
         )
         return await self._client._run(call)
 
-    async def fork(self, name: str | None = None) -> AsyncSession:
-        """A second session that continues from this state."""
-        return AsyncSession(self._client, await self._client._run(self._client._core.fork(self._state, name)))
+    async def checkpoints(self) -> Checkpoints:
+        """What the server keeps of this session's former steps."""
+        return await self._client._run(self._client._core.checkpoints(self._state))
+
+    async def fork(self, name: str | None = None, *, at_step: int | None = None) -> AsyncSession:
+        """A second session that continues from this state, or from that after step ``at_step``."""
+        return AsyncSession(
+            self._client, await self._client._run(self._client._core.fork(self._state, name, at_step))
+        )
 
     async def cancel(self) -> bool:
         """Asks what is running to stop; that call then raises ``cancelled``. False if nothing was running."""

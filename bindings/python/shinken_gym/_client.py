@@ -17,6 +17,7 @@ from ._session import SessionView
 from .errors import ShinkenError, connection_lost
 from .types import (
     Action,
+    Checkpoints,
     Observation,
     ResetResult,
     ServerInfo,
@@ -75,9 +76,16 @@ class Client:
         environment: str | None = None,
         session: str | None = None,
         grace_s: float | None = None,
+        checkpoints: bool | int = False,
     ) -> Session:
-        """A session of a task, of a plain image, or of a built-in environment: give exactly one."""
-        return Session(self, self._run(self._core.create(task, image, environment, session, grace_s)))
+        """A session of a task, of a plain image, or of a built-in environment: give exactly one.
+
+        With ``checkpoints`` the server keeps the state after the reset and after each step, for
+        ``fork(at_step=...)``: in so many MiB, or, if True, in as many as it does by itself.
+        """
+        return Session(
+            self, self._run(self._core.create(task, image, environment, session, grace_s, checkpoints))
+        )
 
     def attach(self, session: str, token: str) -> Session:
         """Takes over a session that was detached, or that another connection holds."""
@@ -273,9 +281,13 @@ class Session(SessionView):
         )
         return self._client._run(call)
 
-    def fork(self, name: str | None = None) -> Session:
-        """A second session that continues from this state."""
-        return Session(self._client, self._client._run(self._client._core.fork(self._state, name)))
+    def checkpoints(self) -> Checkpoints:
+        """What the server keeps of this session's former steps."""
+        return self._client._run(self._client._core.checkpoints(self._state))
+
+    def fork(self, name: str | None = None, *, at_step: int | None = None) -> Session:
+        """A second session that continues from this state, or from that after step ``at_step``."""
+        return Session(self._client, self._client._run(self._client._core.fork(self._state, name, at_step)))
 
     def detach(self) -> float:
         """Leaves the session on the server; returns for how many seconds."""

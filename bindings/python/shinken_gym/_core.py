@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from . import _codec
 from .errors import ShinkenError, connection_lost
-from .types import Action, Event, ResetResult, ServerInfo, StepResult, Verdict
+from .types import Action, Checkpoints, Event, ResetResult, ServerInfo, StepResult, Verdict
 
 T = TypeVar("T")
 
@@ -110,7 +110,10 @@ class Core:
         environment: str | None,
         session: str | None,
         grace_s: float | None,
+        checkpoints: bool | int,
     ) -> Call[SessionState]:
+        # A number is a budget, and so not 0; True leaves it to the server.
+        budget = {} if checkpoints is True else {"budget_mib": checkpoints}
         return self.call(
             "create",
             self._adopt,
@@ -119,6 +122,7 @@ class Core:
             image=image,
             environment=environment,
             grace_s=grace_s,
+            checkpoints=None if checkpoints is False else budget,
         )
 
     def attach(self, name: str, token: str) -> Call[SessionState]:
@@ -152,13 +156,16 @@ class Core:
     def evaluate(self, state: SessionState) -> Call[Verdict]:
         return self.call("evaluate", lambda result: Verdict.from_wire(result["verdict"]), session=state.name)
 
-    def fork(self, state: SessionState, name: str | None) -> Call[SessionState]:
+    def checkpoints(self, state: SessionState) -> Call[Checkpoints]:
+        return self.call("list", Checkpoints.from_wire, what="checkpoints", session=state.name)
+
+    def fork(self, state: SessionState, name: str | None, at_step: int | None) -> Call[SessionState]:
         def finish(result: dict[str, Any]) -> SessionState:
             branch = self._adopt(result)
             branch.next = result["next"]
             return branch
 
-        return self.call("fork", finish, session=state.name, **{"as": name})
+        return self.call("fork", finish, session=state.name, at_step=at_step, **{"as": name})
 
     def detach(self, state: SessionState) -> Call[float]:
         def finish(result: dict[str, Any]) -> float:

@@ -197,6 +197,54 @@ class SessionInfo:
 
 
 @dataclass(frozen=True)
+class Checkpoint:
+    """The state after a step, as the server keeps it; ``info["checkpoint"]`` of that step says the same."""
+
+    step: int
+    #: State digest: equal digests mean bit-identical machines.
+    digest: str
+    #: What the step changed: guest pages of 4 KiB.
+    delta_pages: int
+    delta_bytes: int
+    #: Since the reset.
+    guest_ms: float
+    instructions: int
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> Checkpoint:
+        return cls(
+            data["step"],
+            data["digest"],
+            data["delta_pages"],
+            data["delta_bytes"],
+            data["guest_ms"],
+            data["instructions"],
+        )
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """What a session keeps of its former steps."""
+
+    checkpoints: tuple[Checkpoint, ...]
+    budget_bytes: int
+    held_bytes: int
+    taken: int
+    #: For want of budget.
+    dropped: int
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> Checkpoints:
+        return cls(
+            tuple(Checkpoint.from_wire(one) for one in data["checkpoints"]),
+            data["budget_bytes"],
+            data["held_bytes"],
+            data["taken"],
+            data["dropped"],
+        )
+
+
+@dataclass(frozen=True)
 class ServerInfo:
     """What the server said of itself when the client connected."""
 

@@ -37,6 +37,19 @@ async def test_an_episode(server: Server, encoding: str) -> None:
         await session.close()
 
 
+async def test_a_session_without_checkpoints_has_none_to_fork(server: Server) -> None:
+    async with shinken_gym.connect_async(server.url) as client:
+        with pytest.raises(ShinkenError) as caught:
+            await client.create(environment="echo", checkpoints=True)
+        assert (caught.value.code, caught.value.path) == ("bad_request", "checkpoints")
+        session = await client.create(environment="echo")
+        await session.reset()
+        assert (await session.checkpoints()).checkpoints == ()
+        with pytest.raises(ShinkenError) as caught:
+            await session.fork("past", at_step=0)
+        assert caught.value.code == "checkpoint_missing"
+
+
 async def test_a_client_can_be_entered_without_being_awaited_first(server: Server) -> None:
     async with shinken_gym.connect_async(server.url) as client:
         session = await client.create(environment="echo")

@@ -45,6 +45,19 @@ def test_an_episode(server: Server, encoding: str) -> None:
         assert client.tasks() == []
 
 
+def test_a_session_without_checkpoints_has_none_to_fork(server: Server) -> None:
+    with shinken_gym.connect(server.url) as client:
+        with pytest.raises(ShinkenError) as caught:
+            client.create(environment="echo", checkpoints=8)
+        assert (caught.value.code, caught.value.path) == ("bad_request", "checkpoints")
+        session = client.create(environment="echo")
+        session.reset()
+        assert session.checkpoints() == shinken_gym.Checkpoints((), 0, 0, 0, 0)
+        with pytest.raises(ShinkenError) as caught:
+            session.fork(at_step=1)
+        assert (caught.value.code, caught.value.path) == ("checkpoint_missing", "at_step")
+
+
 def test_errors_are_exceptions_with_code_and_suggestion(server: Server) -> None:
     with shinken_gym.connect(server.url) as client:
         session = client.create(environment="echo")

@@ -7,7 +7,7 @@ import json
 import pytest
 from conftest import GOLDEN
 
-from shinken_gym import Event, StepResult, Verdict
+from shinken_gym import Checkpoint, Checkpoints, Event, StepResult, Verdict
 from shinken_gym._codec import decode, encode
 from shinken_gym._core import Core
 from shinken_gym.errors import ShinkenError
@@ -83,3 +83,34 @@ def test_what_the_wire_cannot_carry_is_refused_by_path(value: object) -> None:
         with pytest.raises(ShinkenError) as caught:
             encode({"id": 1, "params": {"a": [0, value]}}, encoding)
         assert (caught.value.code, caught.value.path) == ("bad_request", "params.a[1]")
+
+
+def test_checkpoints_are_asked_for_as_in_the_frames() -> None:
+    core = Core("json")
+    create = core.create(None, None, "echo", "second", None, 64)
+    assert create.message == {
+        **json.loads(text("26-create-with-checkpoints.request")),
+        "id": create.message["id"],
+    }
+    assert core.create("task", None, None, None, None, True).message["checkpoints"] == {}
+    assert "checkpoints" not in core.create("task", None, None, None, None, False).message
+    state = core._adopt({"session": "first", "token": "token", "task": "echo"})
+    fork = core.fork(state, "past", 1)
+    assert fork.message == {**json.loads(text("27-fork-at-step.request")), "id": fork.message["id"]}
+    listing = core.checkpoints(state)
+    assert listing.message == {**json.loads(text("28-list-checkpoints.request")), "id": listing.message["id"]}
+
+
+def test_a_listing_of_checkpoints_has_their_fields() -> None:
+    one = {
+        "step": 3,
+        "digest": "00ff",
+        "delta_pages": 2,
+        "delta_bytes": 8192,
+        "guest_ms": 1.5,
+        "instructions": 9,
+    }
+    wire = {"checkpoints": [one], "budget_bytes": 4096, "held_bytes": 10, "taken": 4, "dropped": 3}
+    assert Checkpoints.from_wire(wire) == Checkpoints(
+        (Checkpoint(3, "00ff", 2, 8192, 1.5, 9),), 4096, 10, 4, 3
+    )
