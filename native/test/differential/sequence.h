@@ -107,10 +107,15 @@ class SequenceMaker {
 
   void jump_over(Code& code, i32 bytes) {
     static constexpr u32 conditions[] = {0, 1, 4, 5, 6, 7};
-    switch (random_.below(4)) {
+    switch (random_.below(5)) {
       case 0:
         emit32(code, encode::j(rd(), 4 + bytes));
         break;
+      case 3: {  // c.j
+        const u32 u = static_cast<u32>(2 + bytes);
+        code.push_back(static_cast<u16>(0xa001 | (u >> 5 & 1) << 2 | (u >> 1 & 7) << 3 | (u >> 4 & 1) << 11));
+        break;
+      }
       case 1: {
         const u32 pointer = rd();
         const u32 via = pointer == 0 ? 1 : pointer;
@@ -240,9 +245,11 @@ class SequenceMaker {
   }
 
   u32 csr() {
-    switch (random_.below(5)) {
+    switch (random_.below(6)) {
       case 0:
         return encode::i(0x73, rd(), 5, random_.below(5), 0x002);  // csrrwi frm
+      case 4:
+        return encode::i(0x73, rd(), 5, random_.below(32), 0x003);  // csrrwi fcsr, to nearest
       case 1:
         return encode::i(0x73, rd(), 5 + random_.below(3), any(), 0x001);  // fflags, immediate
       case 2:
@@ -264,7 +271,7 @@ class SequenceMaker {
     const u32 offset_d = random_.below(8) << 10 | random_.below(4) << 5;
     // Bits 6 and 5: offset bits 2 and 6. A multiple of 8 leaves bit 2 clear.
     const u32 offset_w = random_.below(8) << 10 | (random_.below(4) & (aligned_ ? 1 : 3)) << 5;
-    switch (random_.below(20)) {
+    switch (random_.below(22)) {
       case 0:
         return static_cast<u16>(0x0000 | low << 2 | (1 + random_.below(255)) << 5);  // c.addi4spn
       case 1:
@@ -303,6 +310,10 @@ class SequenceMaker {
         return static_cast<u16>(0x8002 | (1 + random_.below(31)) << 2 | full << 7 | imm1 << 12);
       case 18:
         return static_cast<u16>(0xe002 | any() << 2 | random_.below(64) << 7);  // c.sdsp
+      case 19:
+        return static_cast<u16>(0xa002 | any() << 2 | random_.below(64) << 7);  // c.fsdsp
+      case 20:  // c.swsp; offset bit 2 is bit 9
+        return static_cast<u16>(0xc002 | any() << 2 | (random_.below(64) & (aligned_ ? ~4u : ~0u)) << 7);
       default:  // c.lwsp; offset bit 2 is bit 4
         return static_cast<u16>(0x4002 | (aligned_ ? imm5 & ~4u : imm5) << 2 | nonzero << 7 | imm1 << 12);
     }

@@ -140,7 +140,7 @@ class FragmentMaker {
   u32 rd() { return register_for(random_.below(32)); }
 
   void special(Code& code) {
-    switch (random_.below(user_ ? 4 : 10)) {
+    switch (random_.below(user_ ? 4 : 11)) {
       case 0:
         emit32(code, random_.chance(50) ? as::kEbreak : user_ ? as::kEcall : as::kFenceI);
         break;
@@ -159,6 +159,9 @@ class FragmentMaker {
         break;
       case 6:
         permissions(code);
+        break;
+      case 9:
+        if (pooled_ < 20) change_mode(code);
         break;
       case 7:
         raise_interrupt(code);
@@ -284,6 +287,20 @@ class FragmentMaker {
         emit32(code, as::sb(5, 6, 1));
         break;
     }
+  }
+
+  /// To the next instruction by sret: in S-mode, or under its other address in U-mode, where what follows of
+  /// the supervisor's is illegal.
+  void change_mode(Code& code) {
+    const bool to_user = random_.chance(50);
+    emit32(code, encode::i(0x73, 0, 7, 2, kCsrSstatus));  // an interrupt would change sepc
+    constexpr u64 kInstructions = 5;                      // from the load on
+    const u64 next = at_ + 2 * code.size() + 4 * kInstructions;
+    load(code, 5, to_user ? next - kSupervisorCode + kUserCode : next);
+    emit32(code, as::csrrw(0, kCsrSepc, 5));
+    emit32(code, as::addi(5, 0, kSstatusSpp));
+    emit32(code, to_user ? as::csrrc(0, kCsrSstatus, 5) : as::csrrs(0, kCsrSstatus, 5));
+    emit32(code, as::kSret);
   }
 
   /// A jump to where there is no code.

@@ -163,7 +163,10 @@ class Harness {
     a_.add({as::ld(s5, s0, kFragment), as::ld(t0, s5, of(offsetof(Fragment, end)))});
     a_.li(t1, kBreakpoint);
     a_.branch(ne, s1, t1, known_value);
-    a_.branch(eq, s2, t0, finish_);
+    // Under either of its addresses.
+    a_.li(t1, ~(kUserCode ^ kSupervisorCode));
+    a_.add({encode::r(0x33, t0, 7, t0, t1, 0), encode::r(0x33, t1, 7, s2, t1, 0)});
+    a_.branch(eq, t1, t0, finish_);
     move(s4, zero);  // the address or 0, as the implementation likes
     a_.bind(known_value);
     a_.add({encode::i(0x13, t0, 7, s1, 15), encode::i(0x13, t1, 5, s1, 63), as::slli(t1, t1, 4),
