@@ -2,11 +2,14 @@
 export { type ClientOptions, connect, RemoteSession, ShinkenClient } from "./client/index.js";
 export {
   type Action,
+  type CheckpointInfo,
+  type CheckpointListing,
   checkEnv,
   EchoEnvironment,
   type Environment,
   type EnvironmentEvent,
   type EnvironmentFactory,
+  type EnvironmentOptions,
   loadTasks,
   type Observation,
   type ResetResult,

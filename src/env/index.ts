@@ -6,6 +6,7 @@ export {
   type ToolDescription,
   toolDescriptions,
 } from "./aci/index.js";
+export type { CheckpointInfo, CheckpointListing, EnvironmentOptions } from "./checkpoints.js";
 export { type CheckEnvOptions, type CheckEnvReport, checkEnv, hostTimeKeys } from "./conformance/index.js";
 export { EchoEnvironment } from "./echo.js";
 export type {

@@ -4,11 +4,14 @@ import type { CheckpointInfo, EnvironmentOptions } from "../../src/env/checkpoin
 import type { Environment, EnvironmentEvent, StepResult } from "../../src/env/environment.js";
 import { TaskEnvironmentFactory } from "../../src/env/factory.js";
 import { Session } from "../../src/env/session/session.js";
+import { TaskScenario } from "../../src/env/session/task-scenario.js";
 import { makeTask } from "../../src/env/task/index.js";
+import { ShinkenError } from "../../src/errors/index.js";
 import { loadAddon, type MemoryKind } from "../../src/sandbox/microvm/addon.js";
 import { closePool } from "../../src/verifiers/index.js";
 import { machinesUnavailable, microvm, providerForFile } from "../support/machine.js";
-import { document, sh } from "./session-support.js";
+import { document, openWorlds, sh } from "./session-support.js";
+import { describeOnHost } from "./support.js";
 
 const unavailable = await machinesUnavailable();
 afterAll(() => closePool());
@@ -211,6 +214,25 @@ describe.skipIf(unavailable !== null).each<MemoryKind>(["soft", "uffd"])(
       expect((await branch.step([sh("ls")])).info["step"]).toBe(first + 1);
     });
 
+    it("stands by a step whose checkpoint the host had no memory for, and says so", async () => {
+      const session = await made();
+      const events: EnvironmentEvent[] = [];
+      session.onEvent((event) => events.push(event));
+      await session.reset({ seed, params });
+      const machine = microvm(session.episode().machine);
+      const whole = machine.checkpoint.bind(machine);
+      machine.checkpoint = () => Promise.reject(new ShinkenError("out_of_memory", "no room"));
+      const step = await session.step([sh("echo 1 > one")]);
+      machine.checkpoint = whole;
+      expect(step.reward).toBe(2);
+      expect(step.info).not.toHaveProperty("checkpoint");
+      expect(events).toContainEqual({ event: "infra", code: "out_of_memory", message: "no room" });
+      await session.step([sh("ls")]);
+      await expect(session.fork({ atStep: 1 })).rejects.toMatchObject({
+        message: "no checkpoint of step 1 is kept; kept: 0, 2",
+      });
+    });
+
     it("takes the checkpoint of a step that was cancelled and done again from the second time", async () => {
       const session = await made();
       await session.reset({ seed, params });
@@ -274,6 +296,18 @@ describe.skipIf(unavailable !== null).each<MemoryKind>(["soft", "uffd"])(
     });
   },
 );
+
+describeOnHost("a session on machines that keep no checkpoints", () => {
+  const open = openWorlds();
+
+  it("refuses the reset if it is to keep some, and frees the machine", async () => {
+    const { goldens, provider } = open();
+    const session = new Session(new TaskScenario(makeTask(document), goldens), { checkpoints: {} });
+    await expect(session.reset({ seed, params })).rejects.toMatchObject({ code: "host_unsupported" });
+    expect(provider.openMachines()).toBe(0);
+    await session.close();
+  });
+});
 
 describe.skipIf(unavailable !== null)("a session that keeps no checkpoints", () => {
   const provider = providerForFile();
