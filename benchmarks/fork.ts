@@ -1,4 +1,5 @@
 /** `shinken bench fork`: what a fork costs, and what the host's own means take in the same run. */
+import { defaultCheckpointMiB } from "../src/env/checkpoints.js";
 import type { Golden, Sandbox } from "../src/sandbox/sandbox.js";
 import { baseline } from "./baseline.js";
 import {
@@ -25,6 +26,9 @@ export interface ForkFigures {
   /** `rss_mib`: the whole process, golden and runtime included, while all live; `growth_mib`: what came on top with them. */
   bulk1000: { ms: number; rss_mib: number; growth_mib: number; kib_per_child: number };
   step_true_ms: Spread;
+  /** The checkpoint of a step that ran `true`, and the pages of 4 KiB that the step changed. */
+  checkpoint_us: Spread;
+  checkpoint_pages: Spread;
   evaluate10_ms: Spread | null;
   close_us: Spread;
 }
@@ -90,6 +94,27 @@ async function justLoaded(
   return { first_ready_ms: rounded(percentile(first, 0.5)), bulk100_ms: rounded(percentile(hundred, 0.5)) };
 }
 
+/** Steps of a machine that keeps its state after each. */
+async function checkpointSteps(
+  golden: Golden,
+  count: number,
+): Promise<Pick<ForkFigures, "checkpoint_us" | "checkpoint_pages">> {
+  const machine = await golden.fork({ checkpoints: { budgetBytes: defaultCheckpointMiB * 1024 ** 2 } });
+  const pages: number[] = [];
+  let step = 0;
+  // The first is told from the golden: what a fork changes to become ready, not a step.
+  await machine.checkpoint?.(step);
+  const times = await sample("checkpoint", count, async () => {
+    await machine.exec({ argv: ["true"] });
+    return timed(async () => {
+      step += 1;
+      pages.push((await machine.checkpoint?.(step))?.deltaPages ?? 0);
+    });
+  });
+  await machine.close();
+  return { checkpoint_us: spread(times.map((ms) => ms * MICROSECONDS)), checkpoint_pages: spread(pages) };
+}
+
 async function measure(
   provider: ForkProvider,
   golden: Golden,
@@ -110,6 +135,8 @@ async function measure(
   const steps = await golden.fork();
   const stepTrue = await sample("step", times(200), () => timed(() => steps.exec({ argv: ["true"] })));
   await steps.close();
+  say("checkpoint of a step");
+  const checkpoints = await checkpointSteps(golden, times(200));
   say("evaluate with ten checks");
   const graded = evaluate10 === undefined ? null : await golden.fork();
   let evaluations: number[] | null = null;
@@ -134,6 +161,7 @@ async function measure(
       kib_per_child: rounded(thousand.kib),
     },
     step_true_ms: spread(stepTrue),
+    ...checkpoints,
     evaluate10_ms: evaluations === null ? null : spread(evaluations),
     close_us: spread(close.map((ms) => ms * MICROSECONDS)),
   };

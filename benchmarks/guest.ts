@@ -5,16 +5,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { packageRoot } from "../src/images/assets.js";
-import type { Sandbox, SandboxProvider } from "../src/sandbox/sandbox.js";
+import { type ImageInfo, openImage } from "../src/images/index.js";
+import { AgentClient } from "../src/sandbox/agent/index.js";
+import { loadAddon } from "../src/sandbox/microvm/addon.js";
+import { disksOf } from "../src/sandbox/microvm/boot.js";
 import { runProgram } from "../src/sandbox/microvm/program.js";
+import { MachineTransport } from "../src/sandbox/microvm/transport.js";
+import type { ExecRequest, SandboxProvider } from "../src/sandbox/sandbox.js";
 import { baseline } from "./baseline.js";
-import { hostFacts, percentile, rounded } from "./statistics.js";
+import { execMix, type Mix, mips } from "./exec-mix.js";
+import { type QemuMode, qemuVersion, withQemu } from "./qemu.js";
+import { hostFacts, type Median, median, rounded } from "./statistics.js";
 
 const run = promisify(execFile);
 
-interface Median {
-  p50: number;
-}
+type MixTimes = Mix["times"];
 
 export interface GuestBenchmark {
   host: Record<string, unknown>;
@@ -22,24 +27,34 @@ export interface GuestBenchmark {
   mips: Median;
   /** The same loop compiled for the host: the guest's instruction count divided by the host's time. */
   native_mops: Median;
-  exec_mix: { mips: Median; true_ms: Median; python_ms: Median; git_status_ms: Median };
+  exec_mix: { mips: Median } & MixTimes;
+  /** From power on to an agent that answers. */
+  boot_ready_ms: Median;
+  /** The same image and commands there, or null where it is not installed; `mips` is our count of instructions over its time. */
+  qemu: ({ version: string } & Record<QemuMode, QemuFigures>) | null;
+}
+
+interface QemuFigures extends MixTimes {
+  mips: Median;
+  boot_ready_ms: number;
 }
 
 export interface GuestBenchmarkOptions {
   provider: SandboxProvider;
   image?: string | undefined;
   effort?: number | undefined;
+  /** False: leaves QEMU out also where it is installed. */
+  qemu?: boolean | undefined;
   onProgress?: ((line: string) => void) | undefined;
 }
 
 /** Million rounds of the loop in one run, and runs. */
 const LOOP_MILLIONS = 20;
 const LOOP_RUNS = 5;
-const TRUE_RUNS = 1000;
-const PYTHON_RUNS = 20;
-const GIT_RUNS = 20;
-
-const median = (samples: readonly number[]): Median => ({ p50: rounded(percentile(samples, 0.5)) });
+const BOOT_RUNS = 3;
+/** QEMU is given fewer runs: it is slower, and its median settles sooner. */
+const QEMU_SHARE = 0.1;
+const BOOT_WALL_MS = 600_000;
 
 /** Compiles the loop for the guest with the agent's cross compiler. */
 async function compileLoop(folder: string, rounds: number): Promise<string> {
@@ -95,57 +110,78 @@ async function loop(effort: number): Promise<{ mips: number[]; native: number[] 
   }
 }
 
-interface Taken {
-  ms: number[];
-  instructions: number;
-}
-
-async function repeat(sandbox: Sandbox, argv: string[], times: number, cwd?: string): Promise<Taken> {
-  const ms: number[] = [];
-  const before = sandbox.stats().instructions;
-  for (let i = 0; i < times; i++) {
-    const start = performance.now();
-    const result = await sandbox.exec({ argv, cwd });
-    ms.push(performance.now() - start);
-    if (result.exitCode !== 0) {
-      throw new Error(
-        `${argv.join(" ")} ended with ${result.exitCode}: ${Buffer.from(result.stderr).toString()}`,
-      );
-    }
+/** Milliseconds from power on to an agent that answers. */
+async function boot(image: ImageInfo, memoryMiB: number): Promise<number> {
+  const start = performance.now();
+  const native = await loadAddon().bootMachine({
+    program: image.kernel,
+    initrd: image.initrd,
+    bootargs: image.appendBase,
+    memoryMiB,
+    disks: disksOf(image),
+    rngSeed: new Uint8Array(32),
+    generationId: new Uint8Array(16),
+    mac: Uint8Array.of(2, 0, 0, 0, 0, 1),
+  });
+  try {
+    const limits = { maxGuestMs: BOOT_WALL_MS, wallMs: BOOT_WALL_MS };
+    await new AgentClient(new MachineTransport(native, limits)).hello(limits);
+    return performance.now() - start;
+  } finally {
+    await native.close();
   }
-  return { ms, instructions: sandbox.stats().instructions - before };
 }
 
-/** Loop and exec mix, the native loop in turn with the guest's. */
+/** The mix in QEMU, rated by the instructions that ours counted. */
+function inQemu(
+  image: ImageInfo,
+  mode: QemuMode,
+  ours: Mix,
+  times: (count: number) => number,
+): Promise<QemuFigures> {
+  return withQemu(image, mode, async (agent, bootMs) => {
+    const guest = { exec: (request: ExecRequest) => agent.exec(request), instructions: () => Number.NaN };
+    const mix = await execMix(guest, (count) => Math.max(3, Math.round(times(count) * QEMU_SHARE)));
+    return { mips: { p50: rounded(mips(mix, ours)) }, boot_ready_ms: rounded(bootMs), ...mix.times };
+  });
+}
+
+/** Loop and exec mix, the native loop in turn with the guest's, and QEMU's mix in the same run. */
 export async function benchGuest(options: GuestBenchmarkOptions): Promise<GuestBenchmark> {
   const effort = options.effort ?? 1;
   const say = options.onProgress ?? ((): void => undefined);
   const times = (count: number): number => Math.max(3, Math.round(count * effort));
   say("loop");
-  const { mips, native } = await loop(effort);
-  const golden = await options.provider.imageGolden(options.image ?? "shell", { onProgress: say });
+  const rates = await loop(effort);
+  const name = options.image ?? "shell";
+  const golden = await options.provider.imageGolden(name, { onProgress: say });
   const sandbox = await golden.fork();
   try {
-    const repository =
-      "mkdir -p /tmp/repo && cd /tmp/repo && git init -q . && for i in $(seq 50); do echo $i > f$i; done && git add .";
-    await repeat(sandbox, ["sh", "-c", repository], 1);
     say("exec mix");
-    const trues = await repeat(sandbox, ["/bin/true"], times(TRUE_RUNS));
-    const python = await repeat(sandbox, ["python3", "-c", "print(1)"], times(PYTHON_RUNS));
-    const git = await repeat(sandbox, ["git", "status", "--short"], times(GIT_RUNS), "/tmp/repo");
-    const parts = [trues, python, git];
-    const total = parts.reduce((sum, part) => sum + part.instructions, 0);
-    const ms = parts.reduce((sum, part) => sum + part.ms.reduce((a, b) => a + b, 0), 0);
+    const guest = {
+      exec: (request: ExecRequest) => sandbox.exec(request),
+      instructions: () => sandbox.stats().instructions,
+    };
+    const mix = await execMix(guest, times);
+    say("boot");
+    const image = openImage(name);
+    const boots: number[] = [];
+    for (let i = 0; i < BOOT_RUNS; i++) boots.push(await boot(image, golden.memoryBytes / 1024 ** 2));
+    let qemu: GuestBenchmark["qemu"] = null;
+    const version = options.qemu === false ? null : await qemuVersion();
+    if (version !== null) {
+      say("QEMU");
+      const plain = await inQemu(image, "plain", mix, times);
+      say("QEMU, counting instructions");
+      qemu = { version, plain, icount: await inQemu(image, "icount", mix, times) };
+    }
     return {
       host: hostFacts(),
-      mips: median(mips),
-      native_mops: median(native),
-      exec_mix: {
-        mips: { p50: rounded(total / ms / 1000) },
-        true_ms: median(trues.ms),
-        python_ms: median(python.ms),
-        git_status_ms: median(git.ms),
-      },
+      mips: median(rates.mips),
+      native_mops: median(rates.native),
+      exec_mix: { mips: { p50: rounded(mips(mix)) }, ...mix.times },
+      boot_ready_ms: median(boots),
+      qemu,
     };
   } finally {
     await sandbox.close();

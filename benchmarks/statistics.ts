@@ -6,6 +6,10 @@ export interface Spread {
   p99: number;
 }
 
+export interface Median {
+  p50: number;
+}
+
 /** Nearest-rank percentile of unsorted samples. */
 export function percentile(samples: readonly number[], share: number): number {
   if (samples.length === 0) return Number.NaN;
@@ -16,6 +20,10 @@ export function percentile(samples: readonly number[], share: number): number {
 
 export function spread(samples: readonly number[]): Spread {
   return { p50: rounded(percentile(samples, 0.5)), p99: rounded(percentile(samples, 0.99)) };
+}
+
+export function median(samples: readonly number[]): Median {
+  return { p50: rounded(percentile(samples, 0.5)) };
 }
 
 /** Four significant digits: more would claim a precision that no host here has. */

@@ -16,6 +16,8 @@ const figures = {
   bulk100_ms: number,
   bulk1000: { ms: number, rss_mib: number },
   step_true_ms: spread,
+  checkpoint_us: spread,
+  checkpoint_pages: spread,
   evaluate10_ms: spread,
   close_us: spread,
 };
@@ -27,11 +29,22 @@ describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
       const { code, stdout } = await cli(["bench", "guest", "--effort", "0.001", "--json"]);
       expect(code).toBe(0);
       const median = { p50: number };
-      expect(JSON.parse(stdout)).toMatchObject({
+      const mix = {
+        ...{ mips: median, true_ms: median, python_ms: median },
+        ...{ git_status_ms: median, sqlite_ms: median },
+      };
+      const report = JSON.parse(stdout) as { qemu: unknown };
+      expect(report).toMatchObject({
         mips: median,
         native_mops: median,
-        exec_mix: { mips: median, true_ms: median, python_ms: median, git_status_ms: median },
+        exec_mix: mix,
+        boot_ready_ms: median,
       });
+      // The same image and commands, where it is installed.
+      const inQemu = { ...mix, boot_ready_ms: number };
+      if (report.qemu !== null) {
+        expect(report.qemu).toMatchObject({ plain: inQemu, icount: inQemu });
+      }
     });
 
     it("fork prints one object, with the memory of the whole process while 1,000 machines live", async () => {
