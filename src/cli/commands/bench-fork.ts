@@ -18,6 +18,8 @@ interface ForkFigures {
   loaded: { first_ready_ms: number; bulk100_ms: number };
   bulk1000: { ms: number; rss_mib: number; growth_mib: number };
   step_true_ms: Spread;
+  checkpoint_us: Spread;
+  checkpoint_pages: Spread;
   evaluate10_ms: Spread | null;
   close_us: Spread;
 }
@@ -81,6 +83,8 @@ function render({ golden_mib, memory, baseline }: ForkReport): string {
     `${"golden from file to ready".padEnd(28)} ${of.loaded.first_ready_ms} ms`,
     `${"1,000 forks ready".padEnd(28)} ${of.bulk1000.ms} ms, process ${of.bulk1000.rss_mib} MiB (${of.bulk1000.growth_mib} more than without)`,
     row("step with true", of.step_true_ms, "ms"),
+    row("checkpoint of that step", of.checkpoint_us, "us"),
+    row("pages that it changed", of.checkpoint_pages, "pages"),
     row("evaluate with ten checks", of.evaluate10_ms, "ms"),
     row("close", of.close_us, "us"),
   ]);
