@@ -27,7 +27,7 @@ std::shared_ptr<DiskFile> disk(bool writable) {
 extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
   Commands commands(data, size);
   const bool writable = (commands.flags & 4) != 0;
-  FakeDriver driver(std::make_unique<VirtioBlock>(disk(writable)));
+  FakeDriver driver(std::make_unique<VirtioBlock>(disk(writable)), pool());
   if ((commands.flags & 2) != 0) driver.start({0}, writable ? kFlush : 0);
   while (commands.next()) drive(driver, commands, commands.op % kDriverOps, 1);
   if (!writable) {
@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
     require(disk(false)->read(0, bytes));
     for (const u8 byte : bytes) require(byte == 7);
   }
-  FakeDriver other(std::make_unique<VirtioBlock>(disk(writable)));
+  FakeDriver other(std::make_unique<VirtioBlock>(disk(writable)), pool());
   require_same_state(driver.mmio, other.mmio);
   return 0;
 }

@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
     });
   });
   VirtioConsole& console = *made;
-  FakeDriver driver(std::move(made));
+  FakeDriver driver(std::move(made), pool());
   if ((commands.flags & 2) != 0) driver.start({0, 1, 2, 3, 4, 5, 6, 7}, 2);
   u64 sent[VirtioConsole::kPorts] = {};
   while (commands.next()) {
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
     // What waits came from the host: no guest makes it more.
     for (unsigned one = 0; one < VirtioConsole::kPorts; ++one) require(console.pending(one) <= sent[one]);
   }
-  FakeDriver other(std::make_unique<VirtioConsole>([](unsigned, std::span<const u8>) {}));
+  FakeDriver other(std::make_unique<VirtioConsole>([](unsigned, std::span<const u8>) {}), pool());
   require_same_state(driver.mmio, other.mmio);
   return 0;
 }

@@ -1,4 +1,5 @@
 // Programs that lie about themselves, and device trees of any arguments, read back by an independent reader.
+#include "fuzz/support/pool.h"
 #include "monitor/base/error.h"
 #include "monitor/machine/loader.h"
 #include "monitor/memory/soft_memory.h"
@@ -7,7 +8,7 @@
 using namespace shinken;
 
 extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
-  SoftMemory memory(std::make_shared<PagePool>(), 64 << 20 >> kPageShift);
+  SoftMemory memory(fuzz::pool(), 64 << 20 >> kPageShift);
   try {
     const Loaded loaded = load_program(memory, {data, size});
     if (!memory.contains(loaded.entry, 2)) __builtin_trap();

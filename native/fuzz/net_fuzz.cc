@@ -1,5 +1,6 @@
 // A hostile driver of the network card, on a switch whose other port sends everything back.
 // Input: {flags u8}, then commands of {op u8, a u16, b u32}, little-endian.
+#include "fuzz/support/pool.h"
 #include "monitor/devices/virtio_net.h"
 #include "monitor/net/switch.h"
 #include "test/support/fake_driver.h"
@@ -22,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
   auto made =
       std::make_unique<VirtioNet>([&](std::span<const u8> frame) { return net.take(kCard, now, frame); });
   VirtioNet* card = made.get();
-  FakeDriver driver(std::move(made));
+  FakeDriver driver(std::move(made), fuzz::pool());
   const auto pass = [&](u64 ticks) {
     now += ticks;
     driver.pass(ticks);

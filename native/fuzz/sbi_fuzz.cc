@@ -22,7 +22,7 @@ struct Firmware final : SbiHost {
   void system_reset(u32 type, u32 reason) override { require(type <= 2 && reason <= 1); }
 
   static constexpr u64 kPages = 64;
-  SoftMemory ram{std::make_shared<PagePool>(), kPages};
+  SoftMemory ram{pool(), kPages};
   u64 written = 0, sum = 0, typed = 0;
 };
 

@@ -2,6 +2,7 @@
 // What the fuzz targets of devices share: the input as commands, and what must hold of every device.
 #include <cstdlib>
 
+#include "fuzz/support/pool.h"
 #include "monitor/devices/device.h"
 #include "monitor/memory/soft_memory.h"
 
@@ -63,7 +64,7 @@ class QuietHost : public DeviceHost {
   u32 lines = 0;
 
  private:
-  SoftMemory ram_{std::make_shared<PagePool>(), 16};
+  SoftMemory ram_{pool(), 16};
 };
 
 }  // namespace shinken::fuzz

@@ -17,8 +17,9 @@ class FakeDriver : private DeviceHost {
   static constexpr u64 kRamPages = 256;
   static constexpr unsigned kIrq = 3;
 
-  explicit FakeDriver(std::unique_ptr<VirtioDevice> device)
-      : ram(std::make_shared<PagePool>(), kRamPages),
+  explicit FakeDriver(std::unique_ptr<VirtioDevice> device,
+                      std::shared_ptr<PagePool> pool = std::make_shared<PagePool>())
+      : ram(std::move(pool), kRamPages),
         mmio(static_cast<DeviceHost*>(this), DeviceId::kVirtio0, kIrq, std::move(device)) {}
 
   u32 reg(u64 offset) {
