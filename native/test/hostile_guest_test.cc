@@ -13,19 +13,12 @@
 #include "monitor/engine/engine.h"
 #include "monitor/machine/machine_impl.h"
 #include "test/support/attackers.h"
+#include "test/support/sanitized.h"
 
 using namespace shinken;
 using namespace shinken::test;
 
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 std::shared_ptr<Machine> start_attacker(const TempDir& dir, const Attacker& attacker) {
   MachineConfig config;
