@@ -39,3 +39,12 @@ TEST_CASE("random fragments under Sv39 trap and end as they do on QEMU's machine
     CHECK(taken[16 + interrupt] > fragments / 300);
   }
 }
+
+TEST_CASE("random fragments under Sv39 end alike in blocks and in single steps") {
+  const system::SystemProgram program = system::make_system_program(2, kSanitized ? 20 : 150, 30);
+  const std::vector<std::string> steps = system::run_here(program, Translation::kNever, MemoryKind::kSoft, 1);
+  CHECK(steps.size() == program.fragments + system::kCauses);
+  CHECK(system::run_here(program, Translation::kNever) == steps);
+  CHECK(system::run_here(program, Translation::kAll) == steps);
+  CHECK(system::run_here(program, Translation::kAll, MemoryKind::kSoft, 7) == steps);
+}

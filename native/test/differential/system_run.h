@@ -23,7 +23,7 @@ inline std::vector<std::string> lines_of(std::string text) {
   return lines;
 }
 
-/// `step` > 0 ends every run after so many instructions.
+/// `step` > 0 cuts the run into slices of so many instructions.
 inline std::vector<std::string> run_here(const SystemProgram& program, Translation translation,
                                          MemoryKind memory = MemoryKind::kSoft, u64 step = 0) {
   const TempDir dir;
@@ -35,16 +35,14 @@ inline std::vector<std::string> run_here(const SystemProgram& program, Translati
   Machine::impl_of(*machine)->hart->set_translation(translation);
   std::string text;
   machine->set_console([&text](std::span<const u8> bytes) { text.append(bytes.begin(), bytes.end()); });
-  constexpr u64 kFarTooMany = 4'000'000'000;
-  for (;;) {
-    RunRequest request;
-    request.max_instructions = step != 0 ? step : kFarTooMany;
-    const RunResult result = machine->run(std::move(request));
-    if (result.reason == StopReason::kShutdown) break;
-    if (result.reason != StopReason::kInstructionLimit || result.instret >= kFarTooMany) {
-      text += std::string("stopped: ") + stop_name(result.reason) + "\n";
-      break;
-    }
+  RunRequest request;
+  request.max_instructions = 4'000'000'000;  // far too many
+  machine->begin(std::move(request));
+  while (machine->slice(step != 0 ? step : ~u64{0}).state != SliceResult::State::kDone) {
+  }
+  const RunResult result = machine->finish();
+  if (result.reason != StopReason::kShutdown) {
+    text += std::string("stopped: ") + stop_name(result.reason) + "\n";
   }
   return lines_of(text);
 }
