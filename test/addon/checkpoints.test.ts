@@ -110,6 +110,26 @@ describe("a machine that keeps checkpoints", () => {
     await machine.close();
   });
 
+  it("keeps a checkpoint while a branch of it lives, and drops it when that is closed", async () => {
+    const machine = fork(256 * 1024);
+    let step = 0;
+    const goOn = async (steps: number): Promise<void> => {
+      for (const end = step + steps; step < end; step += 1) {
+        await write(machine, 3);
+        await machine.checkpoint({ step, ownerBytes: 20_000 });
+      }
+    };
+    const first = (): number | undefined => machine.checkpoints().checkpoints[0]?.step;
+    await goOn(3);
+    const branch = await machine.forkAt({ step: 1 }, { kind: "branch", generationId: id() });
+    await goOn(40);
+    expect(first()).toBe(1);
+    await branch.close();
+    await goOn(1);
+    expect(first()).toBeGreaterThan(20);
+    await machine.close();
+  });
+
   it("is one that was forked so: others refuse, and wrong arguments are named", async () => {
     const plain = golden.fork({ generationId: id() });
     expect(await codeOf(() => plain.checkpoint({ step: 0 }))).toBe("no_checkpoint");

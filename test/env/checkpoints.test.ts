@@ -1,15 +1,15 @@
 /** Time travel: sessions that keep the state after each step, on real machines of both memories. */
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { checkEnv } from "../../src/env/conformance/index.js";
 import type { CheckpointInfo, EnvironmentOptions } from "../../src/env/checkpoints.js";
 import type { Environment, EnvironmentEvent, StepResult } from "../../src/env/environment.js";
 import { TaskEnvironmentFactory } from "../../src/env/factory.js";
 import { Session } from "../../src/env/session/session.js";
 import { TaskScenario } from "../../src/env/session/task-scenario.js";
 import { makeTask } from "../../src/env/task/index.js";
-import { ShinkenError } from "../../src/errors/index.js";
 import { loadAddon, type MemoryKind } from "../../src/sandbox/microvm/addon.js";
 import { closePool } from "../../src/verifiers/index.js";
-import { machinesUnavailable, microvm, providerForFile } from "../support/machine.js";
+import { machinesUnavailable, microvm, providerForFile, TEST_IMAGE } from "../support/machine.js";
 import { document, openWorlds, sh } from "./session-support.js";
 import { describeOnHost } from "./support.js";
 
@@ -17,6 +17,7 @@ const unavailable = await machinesUnavailable();
 afterAll(() => closePool());
 
 const keep: EnvironmentOptions = { checkpoints: { budgetMiB: 64 } };
+const MiB = 1024 ** 2;
 const seed = 7;
 const params = { times: 1 };
 
@@ -92,6 +93,13 @@ describe.skipIf(unavailable !== null).each<MemoryKind>(["soft", "uffd"])(
         tellings.push(infos);
       }
       expect(tellings[1]).toEqual(tellings[0]);
+    });
+
+    it("keeps the contract of an environment, the way back included", async () => {
+      const report = await checkEnv(() => made(), { steps: script.slice(0, 2) });
+      expect(report.problems).toEqual([]);
+      const plain = await checkEnv(() => made({}), { steps: script.slice(0, 2) });
+      expect(report.rules).toBeGreaterThan(plain.rules);
     });
 
     it("does the same as one that keeps none", async () => {
@@ -214,25 +222,6 @@ describe.skipIf(unavailable !== null).each<MemoryKind>(["soft", "uffd"])(
       expect((await branch.step([sh("ls")])).info["step"]).toBe(first + 1);
     });
 
-    it("stands by a step whose checkpoint the host had no memory for, and says so", async () => {
-      const session = await made();
-      const events: EnvironmentEvent[] = [];
-      session.onEvent((event) => events.push(event));
-      await session.reset({ seed, params });
-      const machine = microvm(session.episode().machine);
-      const whole = machine.checkpoint.bind(machine);
-      machine.checkpoint = () => Promise.reject(new ShinkenError("out_of_memory", "no room"));
-      const step = await session.step([sh("echo 1 > one")]);
-      machine.checkpoint = whole;
-      expect(step.reward).toBe(2);
-      expect(step.info).not.toHaveProperty("checkpoint");
-      expect(events).toContainEqual({ event: "infra", code: "out_of_memory", message: "no room" });
-      await session.step([sh("ls")]);
-      await expect(session.fork({ atStep: 1 })).rejects.toMatchObject({
-        message: "no checkpoint of step 1 is kept; kept: 0, 2",
-      });
-    });
-
     it("takes the checkpoint of a step that was cancelled and done again from the second time", async () => {
       const session = await made();
       await session.reset({ seed, params });
@@ -308,6 +297,49 @@ describeOnHost("a session on machines that keep no checkpoints", () => {
     await session.close();
   });
 });
+
+describe.skipIf(unavailable !== null)(
+  "a session that keeps checkpoints, on a host that becomes full,",
+  () => {
+    const host = { usedMiB: 100 };
+    const provider = providerForFile({
+      memoryBounds: () => [
+        { name: "the host's memory", totalBytes: 1000 * MiB, availableBytes: (1000 - host.usedMiB) * MiB },
+      ],
+    });
+
+    it("stands by a step that there is no memory to keep, and says so", async () => {
+      const factory = new TaskEnvironmentFactory({ provider: provider(), tasks: [] });
+      const session = await factory.createSandbox(TEST_IMAGE, keep);
+      const events: EnvironmentEvent[] = [];
+      session.onEvent((event) => events.push(event));
+      await session.reset({ seed });
+      await session.step([sh("echo 1 > one")]);
+      host.usedMiB = 990;
+      // Until the host is looked at again.
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      const { observation, info } = await session.step([sh("echo 2 > two; cat two")]);
+      expect(observation.results[0]?.text).toBe("2");
+      expect(info).toMatchObject({ step: 2 });
+      expect(info).not.toHaveProperty("checkpoint");
+      expect(events).toEqual([
+        {
+          event: "infra",
+          code: "out_of_memory",
+          message: expect.stringContaining("one more checkpoint") as string,
+        },
+      ]);
+      host.usedMiB = 100;
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      expect(checkpointOf((await session.step([sh("ls")])).info).step).toBe(3);
+      await expect(session.fork({ atStep: 2 })).rejects.toMatchObject({
+        message: "no checkpoint of step 2 is kept; kept: 0 to 1, 3",
+      });
+      await session.close();
+      factory.close();
+    });
+  },
+);
 
 describe.skipIf(unavailable !== null)("a session that keeps no checkpoints", () => {
   const provider = providerForFile();

@@ -55,6 +55,16 @@ describe("admission by memory", () => {
     await expect(admission.during("grade", 40 * MiB, made)).rejects.toMatchObject(refused);
   });
 
+  it("refuses a checkpoint in the same way, and counts no machine for it", async () => {
+    const admission = new Admission({ share: 0.9, bounds: () => host(899), now: clock(1_000) });
+    expect(await admission.during("checkpoint", MiB / 2, made)).toBe("made");
+    await expect(admission.during("checkpoint", 4 * MiB, made)).rejects.toMatchObject({
+      ...refused,
+      message: "899 MiB of 1000 MiB of the host's memory are in use, and one more checkpoint would pass 90 %",
+    });
+    expect(admission.refused).toBe(0);
+  });
+
   it("has caches freed before it refuses, once for all who ask", async () => {
     const state = { used: 950, relieved: 0 };
     const admission = new Admission({

@@ -132,7 +132,7 @@ const CheckpointLog::Entry& CheckpointLog::entry(u64 step) const {
   for (auto at = entries_.begin(); at != entries_.end();) {
     const u64 first = at->first;
     u64 last = first;
-    while (++at != entries_.end() && at->first == last + 1) ++last;
+    for (++at; at != entries_.end() && at->first == last + 1; ++at) ++last;
     if (!steps.empty()) steps += ", ";
     steps += std::to_string(first);
     if (last > first) steps += " to " + std::to_string(last);

@@ -178,6 +178,31 @@ class EnvCheck {
     this.#stepResult(await environment.step(this.#steps[0] ?? []), this.#steps[0]?.length ?? 0);
   }
 
+  /** Of an environment that tells of checkpoints: the way back to a step. */
+  async #goingBack(environment: Environment, { info }: StepResult): Promise<void> {
+    const step = info["step"] as number;
+    if (info["checkpoint"] === undefined) return;
+    const then = await environment.observe();
+    this.#stepResult(await environment.step(this.#steps[0] ?? []), this.#steps[0]?.length ?? 0);
+    const now = await environment.observe();
+    const past = await environment.fork({ atStep: step });
+    this.#made.push(past);
+    this.#rule(
+      isDeepStrictEqual(await past.observe(), then),
+      "a branch of a former step begins with another observation",
+    );
+    const { info: its } = await past.step(this.#steps[0] ?? []);
+    this.#rule(its["step"] === step + 1, "a branch of a former step does not go on from its number");
+    this.#rule(
+      isDeepStrictEqual(await environment.observe(), now),
+      "a branch of a former step changes what its parent observes",
+    );
+    await past.close();
+    await this.#rejects("checkpoint_missing", "a fork at a step that was not done", () =>
+      environment.fork({ atStep: step + 2 }),
+    );
+  }
+
   async #branching(environment: Environment): Promise<void> {
     const branch = await environment.fork();
     this.#made.push(branch);
@@ -193,7 +218,9 @@ class EnvCheck {
       "a step of a branch changes what its parent observes",
     );
     await branch.close();
-    this.#stepResult(await environment.step(this.#steps[0] ?? []), this.#steps[0]?.length ?? 0);
+    const step = await environment.step(this.#steps[0] ?? []);
+    this.#stepResult(step, this.#steps[0]?.length ?? 0);
+    await this.#goingBack(environment, step);
   }
 
   async #ending(environment: Environment): Promise<void> {

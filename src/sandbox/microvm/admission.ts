@@ -59,17 +59,22 @@ export class Admission {
   }
 
   /**
-   * Makes a machine that is expected to take `bytes`. Grade forks may use half of what is left to others, so that an episode which
-   * was let in can also be graded.
+   * Makes a machine, or a checkpoint of one, that is expected to take `bytes`. Grade forks may use half of what is left to others,
+   * so that an episode which was let in can also be graded.
    * @throws ShinkenError `out_of_memory` without having called `make`
    */
-  async during<T>(kind: "ordinary" | "grade", bytes: number, make: () => Promise<T>): Promise<T> {
+  async during<T>(
+    kind: "ordinary" | "grade" | "checkpoint",
+    bytes: number,
+    make: () => Promise<T>,
+  ): Promise<T> {
     const share = kind === "grade" ? (1 + this.#share) / 2 : this.#share;
     if (this.#tight(share, bytes) !== null) await this.#relieved();
     const tight = this.#tight(share, bytes);
     if (tight !== null) {
+      if (kind === "checkpoint") throw refusal(tight, share, "one more checkpoint");
       this.#refused += 1;
-      throw refusal(tight, share);
+      throw refusal(tight, share, "one more machine");
     }
     this.#pending += bytes;
     this.#unseen += bytes;
@@ -109,11 +114,15 @@ export class Admission {
   }
 }
 
-function refusal({ name, totalBytes, availableBytes }: MemoryBound, share: number): ShinkenError {
+function refusal(
+  { name, totalBytes, availableBytes }: MemoryBound,
+  share: number,
+  what: string,
+): ShinkenError {
   const mib = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`;
   return new ShinkenError(
     "out_of_memory",
-    `${mib(totalBytes - availableBytes)} of ${mib(totalBytes)} of ${name} are in use, and one more machine would pass ${Number((share * 100).toFixed(1))} %`,
+    `${mib(totalBytes - availableBytes)} of ${mib(totalBytes)} of ${name} are in use, and ${what} would pass ${Number((share * 100).toFixed(1))} %`,
     { suggestion: "close machines or sessions, or try again when some have ended" },
   );
 }

@@ -213,7 +213,12 @@ export class MicrovmSandbox implements Sandbox {
   checkpoint(step: number, ownerBytes = 0): Promise<Checkpoint & { dropped: number[] }> {
     return this.#settled(() =>
       this.#aside(async () => {
-        const { dropped, ...native } = await this.native.checkpoint({ step, ownerBytes });
+        // What the machine writes again after it is there twice.
+        const { dropped, ...native } = await this.family.household.admission.during(
+          "checkpoint",
+          this.native.stats().privateBytes,
+          () => this.native.checkpoint({ step, ownerBytes }),
+        );
         this.#streams.set(step, this.agent.nextStream);
         for (const gone of dropped) this.#streams.delete(gone);
         return { ...checkpointOf(native), dropped };
