@@ -17,8 +17,8 @@ constexpr u64 kMaxCheckpointBytes = u64{1} << 40;
 
 std::optional<ForkRequest> fork_request(Napi::Env env, const Napi::Value& value, bool from_golden) {
   using Names = std::initializer_list<const char*>;
-  // A machine's own forks have its kind of memory. A golden's are made on the JavaScript thread, where to list
-  // the keys would take as long as the fork.
+  // A machine's own forks have its kind of memory. A golden's are made on the JavaScript thread, where to
+  // list the keys would take as long as the fork.
   Options options(env, value, "fork",
                   from_golden ? Names{} : Names{"kind", "generationId", "mac", "checkpointBytes"});
   const std::string kind = options.text("kind", 16, from_golden ? "replica" : "");
