@@ -2,16 +2,21 @@
 
 #include <doctest/doctest.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "monitor/base/error.h"
 #include "test/support/hostile.h"
@@ -288,6 +293,92 @@ MAP_TEST_CASE("what is read ahead is not waited for") {
   second->run(ask(1));
   CHECK(second->digest() == first->digest());
   CHECK(first->stats().paths.cold_faults + second->stats().paths.cold_faults == 0);
+}
+
+namespace {
+
+/// Pages of an image whose bytes come only when they are read, as from a disk; at that moment it looks into
+/// the file that they are copied to.
+class SlowPages final : public PageHome, public FaultServer {
+ public:
+  SlowPages(std::shared_ptr<Userfault> faults, u64 count)
+      : PageHome(false), faults_(std::move(faults)), count_(count), pages_(new Page[count]) {
+    void* at =
+        mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    REQUIRE(at != MAP_FAILED);
+    from_ = static_cast<u8*>(at);
+    for (u64 i = 0; i < count; ++i) {
+      pages_[i].data = from_ + (i << kPageShift);
+      pages_[i].home = this;
+      pages_[i].refs.store(1);
+    }
+    faults_->add_missing(from_, bytes(), this);
+  }
+  ~SlowPages() override {
+    faults_->remove(from_);
+    munmap(from_, bytes());
+  }
+  void give_back(Page*) override {}
+  bool on_disk() const override { return true; }
+  void on_protected(u8*) override {}
+  void on_missing(u8* at) override {
+    while (file < 0) std::this_thread::yield();
+    const u64 place = static_cast<u64>(at - from_);
+    if (in_file(place)) ++seen_early;
+    std::vector<u8> content(kPageSize, value(place >> kPageShift));
+    faults_->copy(at, content.data(), kPageSize);
+  }
+  static u8 value(u64 page) { return static_cast<u8>(1 + page); }
+  Page* page(u64 number) { return &pages_[number]; }
+  /// False where the kernel's own faults are not handed out: then nobody can play a slow disk.
+  bool can_be_read_by_the_kernel() const {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const bool can = write(ends[1], from_ + ((count_ - 1) << kPageShift), 1) == 1;
+    close(ends[0]), close(ends[1]);
+    return can;
+  }
+
+  std::atomic<int> file{-1};
+  std::atomic<u64> seen_early{0};
+
+ private:
+  u64 bytes() const { return count_ << kPageShift; }
+  /// True if whoever maps the file sees something there.
+  bool in_file(u64 place) const {
+    void* view = mmap(nullptr, kPageSize, PROT_READ, MAP_PRIVATE, file, static_cast<off_t>(place));
+    if (view == MAP_FAILED) return false;
+    unsigned char seen = 0;
+    mincore(view, kPageSize, &seen);
+    munmap(view, kPageSize);
+    return (seen & 1) != 0;
+  }
+  std::shared_ptr<Userfault> faults_;
+  u64 count_;
+  u8* from_ = nullptr;
+  std::unique_ptr<Page[]> pages_;
+};
+
+}  // namespace
+
+MAP_TEST_CASE("a page of a cold golden is not seen by anybody before all of it is there") {
+  if (!host_has(&Userfault::can_serve)) return;
+  constexpr u64 kStored = 40;
+  SlowPages slow(Userfault::shared(), kStored + 1);
+  slow.file = open("/dev/null", O_RDONLY);
+  const bool readable = slow.can_be_read_by_the_kernel();
+  close(slow.file.exchange(-1));
+  if (!readable) return;
+  ImageBuilder builder(std::make_shared<PagePool>(), kPages);
+  for (u64 page = 0; page < kStored; ++page) builder.put(page, slow.page(page));
+  const auto image = builder.finish(MemoryKind::kMap);
+  FlatImage::prefetch(*image, {0});
+  const auto flat = FlatImage::of(*image);
+  slow.file = flat->file();
+  while (!flat->complete()) std::this_thread::yield();
+  CHECK(slow.seen_early.load() == 0);
+  MapMemory fork(image);
+  for (u64 page = 0; page < kStored; ++page) CHECK(fork.page_for_read(page)[7] == SlowPages::value(page));
 }
 
 TEST_ON_BOTH_MEMORIES(

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
+#include "monitor/base/error.h"
 #include "monitor/memory/host_mapping.h"
 #include "monitor/memory/machine_memory.h"
 #include "monitor/memory/userfault.h"
@@ -38,8 +40,9 @@ struct FlatImage::File {
   }
   FileHandle handle;
   u64 filled = 0;
-  u64 expected = 0;  // of a cold one: pages that it will store
-  u64 huge = 0;      // bytes in huge pages
+  u64 expected = 0;               // of a cold one: pages that it will store
+  u64 huge = 0;                   // bytes in huge pages
+  std::optional<Mapping> target;  // of a cold one: where its pages are filled in
 };
 
 namespace {
@@ -123,11 +126,14 @@ void FlatImage::fill(const MemoryImage& image) {
 
 void FlatImage::fill_one(u64 number) {
   const Page* page = content_->find(number);
-  if (page == nullptr || !filled_.add(number)) return;
+  if (page == nullptr || filled_.has(number)) return;
   // Atomic for whoever waits for the page: it is not there before all of it is.
-  write_memory_file(file_->handle, number << kPageShift, page->data, kPageSize);
+  faults_->fill(file_->target->at + (number << kPageShift), page->data, kPageSize);
+  filled_.add(number);
   count_flat_pages(1);
   if (++file_->filled < file_->expected) return;
+  // A file that is mapped for writing cannot be sealed.
+  file_->target.reset();
   seal_memory_file(file_->handle, true);
   complete_.store(true, std::memory_order_release);
 }
@@ -159,8 +165,12 @@ void FlatImage::start_prefetch(std::vector<u32> order) {
       fill_one(number);
       if (file_->filled != before) count_prefetched();
     };
-    for (const u32 number : order) fill_ahead(number);
-    content_->for_each_page([&](u64 number, Page&) { fill_ahead(number); });
+    try {
+      for (const u32 number : order) fill_ahead(number);
+      content_->for_each_page([&](u64 number, Page&) { fill_ahead(number); });
+    } catch (const MonitorError&) {  // NOLINT(bugprone-empty-catch)
+      // The host has no memory just now: whoever touches a page asks for it again.
+    }
   });
 }
 
@@ -217,6 +227,9 @@ std::shared_ptr<FlatImage> FlatImage::of(const MemoryImage& image) {
   image.for_each_page([&](u64, Page& page) { ++stored, on_disk += page.home->on_disk() ? 1 : 0; });
   if (on_disk > stored / 2 && flat->faults_->can_serve()) {
     flat->file_->expected = stored;
+    Mapping& target = flat->file_->target.emplace(flat->file(), flat->pages_ << kPageShift,
+                                                  PROT_READ | PROT_WRITE, MAP_SHARED);
+    flat->faults_->add_target(target.at, target.bytes);
     flat->start_prefetch(std::exchange(slot.wanted, {}));
   } else {
     flat->fill(image);

@@ -133,6 +133,25 @@ void Userfault::remove(u8* at) {
   ranges_.erase(at);
 }
 
+void Userfault::add_target(u8* at, u64 bytes) {
+  if (register_range(descriptor_, at, bytes, UFFDIO_REGISTER_MODE_MISSING)) return;
+  refuse(std::string("the kernel does not fill pages of memory files (") + std::strerror(errno) + ")");
+}
+
+void Userfault::fill(u8* to, const u8* from, u64 bytes) {
+  // A write to the file would not do: from a page that is not mapped yet it copies nothing at first, and what
+  // it leaves until it tries again is a page of zeros that others can see.
+  uffdio_copy request{};
+  request.dst = address_of(to);
+  request.src = address_of(from);
+  request.len = bytes;
+  while (ioctl(descriptor_.get(), UFFDIO_COPY, &request) != 0) {
+    if (errno == EAGAIN || errno == EINTR) continue;
+    throw MonitorError(ErrorKind::kNoMemory,
+                       std::string("the host refused memory for a golden: ") + std::strerror(errno));
+  }
+}
+
 void Userfault::copy(u8* to, const u8* from, u64 bytes) {
   while (bytes > 0) {
     uffdio_copy request{};
@@ -305,18 +324,6 @@ FileHandle make_memory_file(u64 bytes) {
   return file;
 }
 
-void write_memory_file(const FileHandle& file, u64 offset, const u8* from, u64 bytes) {
-  while (bytes > 0) {
-    const ssize_t n = pwrite(file.get(), from, bytes, static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      throw MonitorError(ErrorKind::kNoMemory,
-                         std::string("the host refused memory for a golden: ") + std::strerror(errno));
-    }
-    from += n, offset += static_cast<u64>(n), bytes -= static_cast<u64>(n);
-  }
-}
-
 void seal_memory_file(const FileHandle& file, bool content) {
   fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | (content ? F_SEAL_WRITE : 0));
 }
@@ -369,6 +376,10 @@ void Userfault::add_missing(u8*, u64, FaultServer*) {
   refuse();
 }
 void Userfault::remove(u8*) {}
+void Userfault::add_target(u8*, u64) {
+  refuse();
+}
+void Userfault::fill(u8*, const u8*, u64) {}
 void Userfault::copy(u8*, const u8*, u64) {}
 void Userfault::zero(u8*, u64) {}
 void Userfault::wake(u8*, u64) {}
@@ -382,7 +393,6 @@ void Userfault::protect(u8*, u64, bool) {}
 FileHandle make_memory_file(u64) {
   refuse();
 }
-void write_memory_file(const FileHandle&, u64, const u8*, u64) {}
 void seal_memory_file(const FileHandle&, bool) {}
 void ask_for_huge_pages(u8*, u64) {}
 u64 huge_bytes(const u8*, u64) {

@@ -47,6 +47,11 @@ class Userfault {
   /// To be called before the range is unmapped if it was added with a server; nobody may touch it any more.
   void remove(u8* at);
 
+  /// Registers a shared mapping of a memory file, so that `fill` can give it pages.
+  void add_target(u8* at, u64 bytes);
+  /// Gives a page of such a mapping its content: whoever reads the file sees all of it or none. Throws
+  /// kNoMemory.
+  void fill(u8* to, const u8* from, u64 bytes);
   /// Fills private pages with a copy; for whole pages of an added range that have none yet.
   void copy(u8* to, const u8* from, u64 bytes);
   /// Maps the zero page as far as there is nothing yet; wakes who waits.
@@ -86,8 +91,6 @@ class Userfault {
 /// An unnamed file in memory of this size, all holes. Throws kNoMemory, kHostUnsupported.
 FileHandle make_memory_file(u64 bytes);
 /// Forbids changes of the file's size and, if wished, of its content.
-/// Throws kNoMemory.
-void write_memory_file(const FileHandle& file, u64 offset, const u8* from, u64 bytes);
 void seal_memory_file(const FileHandle& file, bool content);
 
 /// Asks for 2 MiB pages; whether they come is the host's business.
