@@ -25,6 +25,7 @@ class FragmentMaker {
   Fragment make(Code& code, u64 at_supervisor, u64 at_user, unsigned length) {
     fragment_ = {};
     user_ = random_.chance(50);
+    in_user_ = user_;
     // Where an access beside its natural alignment cannot happen, A and D bits have one right answer, and
     // memory that is not there may be touched.
     aligned_ = random_.chance(35);
@@ -140,9 +141,9 @@ class FragmentMaker {
   u32 rd() { return register_for(random_.below(32)); }
 
   void special(Code& code) {
-    switch (random_.below(user_ ? 4 : 11)) {
+    switch (random_.below(in_user_ ? 4 : 11)) {
       case 0:
-        emit32(code, random_.chance(50) ? as::kEbreak : user_ ? as::kEcall : as::kFenceI);
+        emit32(code, random_.chance(50) ? as::kEbreak : in_user_ ? as::kEcall : as::kFenceI);
         break;
       case 1:
         illegal(code);
@@ -215,7 +216,7 @@ class FragmentMaker {
         break;
       }
       case 6:
-        if (user_) {
+        if (in_user_) {
           static constexpr u32 words[] = {as::kSret, as::kWfi, as::kSfenceVma, 0x10002073, 0x18001073};
           emit32(code, words[random_.below(5)]);
           break;
@@ -289,8 +290,7 @@ class FragmentMaker {
     }
   }
 
-  /// To the next instruction by sret: in S-mode, or under its other address in U-mode, where what follows of
-  /// the supervisor's is illegal.
+  /// To the next instruction by sret: in S-mode, or under its other address in U-mode.
   void change_mode(Code& code) {
     const bool to_user = random_.chance(50);
     emit32(code, encode::i(0x73, 0, 7, 2, kCsrSstatus));  // an interrupt would change sepc
@@ -301,11 +301,12 @@ class FragmentMaker {
     emit32(code, as::addi(5, 0, kSstatusSpp));
     emit32(code, to_user ? as::csrrc(0, kCsrSstatus, 5) : as::csrrs(0, kCsrSstatus, 5));
     emit32(code, as::kSret);
+    in_user_ = to_user;
   }
 
   /// A jump to where there is no code.
   void lost(Code& code) {
-    if (user_) {  // what a register holds by chance is an address for sure if the pool cannot be read
+    if (in_user_) {  // the pool cannot be read there
       emit32(code, as::lui(6, static_cast<u32>((random_.chance(50) ? kWindow : kSupervisorCode) >> 12)));
     } else {
       static constexpr u64 kNotMapped = kWindow + (kWindowPages << kPageShift), kBeyond = u64{1} << 38;
@@ -321,7 +322,9 @@ class FragmentMaker {
   Fragment fragment_{};
   u64 at_ = 0;
   u32 pooled_ = 0;
-  bool user_ = false, aligned_ = false;
+  bool user_ = false;     // whose pages and code the fragment has
+  bool in_user_ = false;  // where it stands
+  bool aligned_ = false;
 };
 
 }  // namespace shinken::test::system

@@ -78,10 +78,12 @@ inline std::string explain(SystemProgram program, u64 fragment) {
   const std::vector<std::string> ours = run_here(program, Translation::kNever);
   std::ostringstream text;
   text << "fragment " << fragment << ": QEMU, here\n";
-  for (u64 i = fragment; i < std::min(theirs.size(), ours.size()); ++i) {
-    if (i > fragment + 4 * 100 + kSavedWords + 1) break;
-    if (theirs[i] != ours[i])
-      text << "  line " << i - fragment << ": " << theirs[i] << " " << ours[i] << "\n";
+  // Four lines a trap, then the registers.
+  u64 shown_lines = 0;
+  for (u64 i = fragment; i < std::min(theirs.size(), ours.size()) && shown_lines < 40; ++i) {
+    if (theirs[i] == ours[i]) continue;
+    text << "  line " << i - fragment << ": " << theirs[i] << " " << ours[i] << "\n";
+    ++shown_lines;
   }
   Fragment shown;
   std::memcpy(&shown, &program.binary[kTable + (fragment << kFragmentShift) - kBase], sizeof shown);
