@@ -6,7 +6,7 @@ import { loadAddon } from "../../src/sandbox/microvm/addon.js";
 import { goldenFolder } from "../../src/sandbox/microvm/golden-folder.js";
 import { GoldenStore } from "../../src/sandbox/microvm/golden-store.js";
 import { endlessProgram } from "../addon/program.js";
-import { cli, root } from "../support/cli.js";
+import { cli, namesOf, root } from "../support/cli.js";
 
 let cache: string;
 let state: string;
@@ -37,6 +37,7 @@ describe("the commands on goldens", () => {
     const { goldens } = JSON.parse(stdout) as { goldens: unknown[] };
     expect(goldens).toHaveLength(1);
     expect(goldens[0]).toMatchObject({ name: state, keys: [key], fault: null, facts: { version: 2 } });
+    expect(namesOf(goldens).filter((name) => !/^[a-z0-9_]+$/.test(name))).toEqual([]);
     expect((await cli(["golden", "list"], { env: env() })).stdout).toContain(state.slice(0, 16));
   });
 
@@ -81,6 +82,6 @@ describe("the commands on goldens", () => {
     copyFileSync(file(), spare);
     const { code, stdout } = await cli(["golden", "gc", "--max-mib", "0", "--json"], { env: env() });
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({ done: [], dryRun: false });
+    expect(JSON.parse(stdout)).toEqual({ done: [], dry_run: false });
   });
 });

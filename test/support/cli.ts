@@ -42,3 +42,10 @@ export function cli(words: readonly string[], options: CliOptions = {}): Promise
   child.stdin.end(options.input ?? "");
   return result;
 }
+
+/** Names of all fields of a JSON value, those of what it holds included. */
+export function namesOf(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  const inner = Object.values(value).flatMap(namesOf);
+  return Array.isArray(value) ? inner : [...Object.keys(value), ...inner];
+}

@@ -12,6 +12,7 @@ import { integer } from "../options.js";
 import { Stage } from "../progress.js";
 import { packageRoot } from "../root.js";
 import { startServerProcess } from "../server-process.js";
+import { printJson } from "../json.js";
 
 interface DemoOptions {
   tasks: string;
@@ -46,7 +47,7 @@ async function demo(options: DemoOptions): Promise<void> {
     nothing.total.passed === 0 &&
     nothing.total.ungraded === 0;
   if (options.json === true) {
-    process.stdout.write(`${JSON.stringify({ oracle, null: nothing, ok })}\n`);
+    printJson({ oracle, null: nothing, ok });
   } else {
     const { renderScorecard } = await import("../../rollout/index.js");
     for (const report of reports) process.stdout.write(`\n${renderScorecard(report)}`);

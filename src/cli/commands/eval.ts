@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { integer } from "../options.js";
 import { Stage } from "../progress.js";
+import { printJson } from "../json.js";
 
 interface EvalOptions {
   operator: string;
@@ -64,7 +65,8 @@ async function evaluate(folder: string, options: EvalOptions): Promise<void> {
       },
     });
     stage.end();
-    process.stdout.write(options.json === true ? `${JSON.stringify(report)}\n` : renderScorecard(report));
+    if (options.json === true) printJson(report);
+    else process.stdout.write(renderScorecard(report));
     if (report.total.ungraded > 0) process.exitCode = 1;
   } finally {
     await server?.stop();

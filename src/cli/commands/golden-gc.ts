@@ -3,6 +3,7 @@ import { collectGoldens, GOLDEN_BUDGET } from "../../sandbox/microvm/golden-care
 import { goldenFolder } from "../../sandbox/microvm/golden-folder.js";
 import { mib } from "../goldens.js";
 import { integer } from "../options.js";
+import { printJson } from "../json.js";
 
 interface CollectOptions {
   maxMib?: number;
@@ -31,7 +32,7 @@ async function collect(options: CollectOptions): Promise<void> {
     dryRun: options.dryRun === true,
   });
   if (options.json === true) {
-    process.stdout.write(`${JSON.stringify({ done, dryRun: options.dryRun === true })}\n`);
+    printJson({ done, dryRun: options.dryRun === true });
     return;
   }
   const would = options.dryRun === true ? "would be " : "";

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { goldenFiles, goldenFolder } from "../../sandbox/microvm/golden-folder.js";
 import { describeGolden, mib, minute, type DescribedGolden } from "../goldens.js";
+import { printJson } from "../json.js";
 
 export function define(command: Command): void {
   command
@@ -16,7 +17,7 @@ async function list(options: { json?: boolean }): Promise<void> {
   const goldens: DescribedGolden[] = [];
   for (const file of await goldenFiles(goldenFolder())) goldens.push(await describeGolden(file, "index"));
   if (options.json === true) {
-    process.stdout.write(`${JSON.stringify({ goldens })}\n`);
+    printJson({ goldens });
     return;
   }
   if (goldens.length === 0) process.stdout.write("no golden yet; the first run of an image makes one\n");

@@ -3,6 +3,7 @@ import { exitCodes } from "../exit-codes.js";
 import { findGolden, goldenFolder } from "../../sandbox/microvm/golden-folder.js";
 import { Quit } from "../failure.js";
 import { describeGolden, mib, minute } from "../goldens.js";
+import { printJson } from "../json.js";
 
 export function define(command: Command): void {
   command
@@ -18,7 +19,7 @@ export function define(command: Command): void {
 async function show(named: string, options: { json?: boolean }): Promise<void> {
   const golden = await describeGolden(await findGolden(goldenFolder(), named), "index");
   const { facts, fault } = golden;
-  if (options.json === true) process.stdout.write(`${JSON.stringify({ golden })}\n`);
+  if (options.json === true) printJson({ golden });
   if (facts === null) {
     process.stderr.write(`shinken: ${golden.path}: ${fault?.message ?? "unreadable"}\n`);
     throw new Quit(exitCodes.failed);

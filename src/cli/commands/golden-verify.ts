@@ -3,6 +3,7 @@ import { exitCodes } from "../exit-codes.js";
 import { findGolden, goldenFiles, goldenFolder } from "../../sandbox/microvm/golden-folder.js";
 import { Quit } from "../failure.js";
 import { describeGolden } from "../goldens.js";
+import { printJson } from "../json.js";
 
 export function define(command: Command): void {
   command
@@ -28,6 +29,6 @@ async function verify(named: string[], options: { json?: boolean }): Promise<voi
     if (options.json !== true) process.stdout.write(`${name.slice(0, 16)} ${fault?.message ?? "whole"}\n`);
   }
   const damaged = results.filter((result) => result.fault !== null).length;
-  if (options.json === true) process.stdout.write(`${JSON.stringify({ goldens: results, damaged })}\n`);
+  if (options.json === true) printJson({ goldens: results, damaged });
   if (damaged > 0) throw new Quit(exitCodes.failed);
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { buildWithProgress } from "../image-stage.js";
+import { printJson } from "../json.js";
 
 interface BuildCommandOptions {
   locked?: string;
@@ -28,5 +29,6 @@ async function build(name: string, options: BuildCommandOptions): Promise<void> 
   const { json, ...rest } = options;
   const image = await buildWithProgress(name, rest);
   const line = `${image.name} ${image.digest.slice(0, 16)} ${Math.round(image.sizeBytes / 1024 ** 2)} MiB\n`;
-  process.stdout.write(json === true ? `${JSON.stringify(image)}\n` : line);
+  if (json === true) printJson(image);
+  else process.stdout.write(line);
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { imageNames, listImages } from "../../images/cache/images.js";
+import { printJson } from "../json.js";
 
 export function define(command: Command): void {
   command
@@ -12,7 +13,7 @@ function list(options: { json?: boolean }): void {
   const named = new Map(imageNames().map(({ name, digest }) => [digest, name]));
   const images = listImages().map((image) => ({ ...image, current: named.has(image.digest) }));
   if (options.json === true) {
-    process.stdout.write(`${JSON.stringify({ images })}\n`);
+    printJson({ images });
     return;
   }
   if (images.length === 0) process.stdout.write("no image yet; build one: shinken image build shell\n");
