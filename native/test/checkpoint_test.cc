@@ -17,7 +17,14 @@ constexpr u64 kUnbounded = ~u64{0};
 constexpr u64 kWritten = 64;  // pages that the guest writes, one after the other, for ever
 constexpr ForkOptions kGrade{ForkKind::kGrade, {}};
 
-/// A golden whose guest adds to its pages in turn, and to one that gets its former bytes back.
+void step(Machine& machine, u64 instructions) {
+  RunRequest request;
+  request.max_instructions = instructions;
+  REQUIRE(machine.run(std::move(request)).reason == StopReason::kInstructionLimit);
+}
+
+/// A golden whose guest adds to its pages in turn, and to one that gets its former bytes back. It has written
+/// some of them.
 std::shared_ptr<Golden> writer(const TempDir& dir, u64 memory_mib = kMinMemoryMiB) {
   ScriptGuest guest;
   for (u32 i = 0; i < kWritten; ++i) guest.add32(ScriptGuest::data(0x10000 + i * kPageSize), i + 1);
@@ -26,13 +33,9 @@ std::shared_ptr<Golden> writer(const TempDir& dir, u64 memory_mib = kMinMemoryMi
   config.program = dir.write("guest.bin", guest.binary());
   config.memory_mib = memory_mib;
   config.memory = memory_under_test;
-  return Machine::create(config)->freeze();
-}
-
-void step(Machine& machine, u64 instructions) {
-  RunRequest request;
-  request.max_instructions = instructions;
-  REQUIRE(machine.run(std::move(request)).reason == StopReason::kInstructionLimit);
+  auto machine = Machine::create(config);
+  step(*machine, 600);
+  return machine->freeze();
 }
 
 /// Step lengths that touch from one page to all.
@@ -95,7 +98,6 @@ TEST_ON_BOTH_MEMORIES("the delta counts the pages whose bytes a step changed, no
   auto machine = Machine::fork(golden, kGrade);
   CheckpointLog log(golden, kUnbounded);
   CHECK(log.take(*machine, 0).delta_pages == 0);
-  step(*machine, 1);
   CHECK(log.take(*machine, 1).delta_pages == 0);
   // All of them many times over, and zeros into a page of zeros.
   step(*machine, 200'000);
@@ -261,6 +263,27 @@ TEST_ON_BOTH_MEMORIES("what a log says that it holds is exactly what goes with i
   CHECK(before.tables > after.tables);
   CHECK(all_checkpoints().held_bytes == 0);
   CHECK(all_checkpoints().kept == 0);
+}
+
+TEST_CASE("a flat copy that many forks of a checkpoint brought about is the log's") {
+  if (!host_has_flat_memory()) return;
+  TempDir dir;
+  const auto golden = writer(dir);
+  const ForkOptions on_map{ForkKind::kGrade, {}, {}, MemoryKind::kMap};
+  auto machine = Machine::fork(golden, on_map);
+  auto log = std::make_unique<CheckpointLog>(golden, kUnbounded);
+  step(*machine, 200'000);
+  log->take(*machine, 0);
+  step(*machine, 100);
+  log->take(*machine, 1);
+  const CheckpointStats before = log->stats();
+  for (int i = 0; i < 20; ++i) CHECK(log->fork(0, on_map)->digest() == log->find(0)->digest());
+  const CheckpointStats after = log->stats();
+  CHECK(after.held_pages >= before.held_pages + kWritten);
+  CHECK(all_checkpoints().held_pages == after.held_pages);
+  const u64 live = memory_stats().live_pages;
+  log.reset();
+  CHECK(live - memory_stats().live_pages == after.held_pages);
 }
 
 TEST_ON_BOTH_MEMORIES("over a thousand steps the budget holds, the oldest go, and what goes is counted") {
