@@ -134,7 +134,7 @@ export class Connection implements SocketHandler, Holder {
       },
       (error: unknown) => {
         this.outstandingCount--;
-        this.refuse(request.id, encoding, error);
+        this.refuse(request.id, encoding, error, request);
       },
     );
   }
@@ -148,10 +148,14 @@ export class Connection implements SocketHandler, Holder {
     }
   }
 
-  private refuse(id: number | null, encoding: Encoding, error: unknown): void {
+  private refuse(id: number | null, encoding: Encoding, error: unknown, request?: Request): void {
     const known = error instanceof ShinkenError ? error : this.unexpected(error);
     this.context.metrics.error(known.code);
-    if (isInfrastructure(known)) this.context.metrics.infraFailure(known.code);
+    const told =
+      request !== undefined && "session" in request && request.session !== undefined
+        ? this.context.sessions.toldFailure(request.session)
+        : undefined;
+    if (isInfrastructure(known) && told !== known.code) this.context.metrics.infraFailure(known.code);
     const reply = bounded(known.toJSON());
     this.send(
       id === null ? { id, frame: this.frames, ok: false, error: reply } : { id, ok: false, error: reply },

@@ -41,6 +41,8 @@ export class ServerSession {
   readonly createdAt: number;
   /** Time of the latest request, or of its end. */
   touchedAt: number;
+  /** Code of the latest failure of the harness that an event of this episode told; replies only repeat it. */
+  failure: string | undefined;
   /** Since when nobody holds it. */
   detachedAt: number | undefined;
   private state: SessionState = "created";
@@ -83,14 +85,15 @@ export class ServerSession {
   /** Starts an episode; the first step is number 1. */
   async reset(seed?: number, params?: Record<string, unknown>): Promise<ResetResult & { next: number }> {
     const result = await this.exclusively("reset", async () => {
-      const { state, next, last } = this;
+      const { state, next, last, failure } = this;
       // From here on the old episode is gone, whatever comes of the new one.
-      Object.assign(this, { state: "created", next: null, last: undefined });
+      Object.assign(this, { state: "created", next: null, last: undefined, failure: undefined });
       try {
         return await this.environment.reset({ seed, params });
       } catch (error) {
         // Unless the request itself was refused: then nothing has happened.
-        if (isRefusal(error) && (await this.hasEpisode())) Object.assign(this, { state, next, last });
+        if (isRefusal(error) && (await this.hasEpisode()))
+          Object.assign(this, { state, next, last, failure });
         throw error;
       }
     });

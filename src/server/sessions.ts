@@ -94,6 +94,7 @@ export class Sessions {
       this.hold(session, holder);
       // Events go to whoever holds the session when they happen; while nobody does, they are lost.
       session.onEvent((event) => {
+        if (event.event === "infra") session.failure = event.code;
         this.options.onEvent(event);
         this.holders.get(session)?.event(session, event);
       });
@@ -119,6 +120,11 @@ export class Sessions {
     }
     session.touchedAt = this.options.now();
     return session;
+  }
+
+  /** The failure of the harness that the session has told of by an event already. */
+  toldFailure(name: string): string | undefined {
+    return this.byName.get(name)?.failure;
   }
 
   /** Gives a session to `holder`, whoever held it before. A wrong token looks like a wrong name. */

@@ -233,6 +233,25 @@ describe("what a server shows of itself", () => {
     expect(text).toMatch(/^process_resident_memory_bytes \d{7,}$/m);
   });
 
+  it("counts a failure of the harness once, however many replies repeat it", async () => {
+    const server = await start();
+    const peer = await Peer.connect(server);
+    const { session } = await peer.session();
+    const died = { type: "throw", code: "machine_died" };
+    const event = { type: "event", event: { event: "infra", code: "machine_died", message: "" } };
+    const step = (...actions: unknown[]) => peer.ask({ op: "step", session, step: 1, actions });
+    const counted = async () =>
+      /^shinken_infra_failures_total\{code="machine_died"\} (\d+)$/m.exec(
+        await (await fetch(http(server.url, "/metrics"))).text(),
+      )?.[1];
+    await step(event, died);
+    await step(died);
+    expect(await counted()).toBe("1");
+    await peer.ask({ op: "reset", session });
+    await step(died);
+    expect(await counted()).toBe("2");
+  });
+
   it("is healthy until it drains", async () => {
     const server = await start();
     expect(await (await fetch(http(server.url, "/health"))).json()).toEqual({
