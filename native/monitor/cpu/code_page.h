@@ -38,7 +38,7 @@ struct CodePage {
   u64 outgrown_slots = 0;                 // its capacity
   std::shared_ptr<const CodePage> base;   // owner of part 0
 
-  /// How often a private page was found executing; see `Core::note_hot_page`.
+  /// How often a private page was found being interpreted; see `Core::note_hot_page`.
   u32 samples = 0;
   bool untranslated = false;  // there are blocks whose translation was not tried
 

@@ -164,6 +164,8 @@ class Core {
   CodeBytes arena_code_;    // bytes of arena_ that were touched
   Translation translation_ = Translation::kHot;
   bool arena_refused_ = false;
+  u32 heat_ = 1;  // interpreted blocks until the next look at where time is spent
+  u32 jitter_ = 1;
   std::shared_ptr<CodeArena> arena_;           // what code_'s own pages were translated to
   std::shared_ptr<const CodeArena> entrance_;  // any arena; null as long as nothing is translated
 

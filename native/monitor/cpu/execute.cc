@@ -148,6 +148,7 @@ HartExit Core::loop(u64 limit) {
   do {                                                \
     if (unlikely(remaining < blk->count)) goto split; \
     if (blk->native != nullptr) goto native;          \
+    if (unlikely(--heat_ == 0)) goto heated;          \
     op = operations_of(blk);                          \
     DISPATCH();                                       \
   } while (0)
@@ -190,10 +191,6 @@ boundary:
     s.waiting = 0;
   }
   if (s.instret >= limit) return HartExit::kLimit;
-  if (s.instret == stop_ && fetch != nullptr) {
-    const FetchEntry& running = fetch[tlb_slot(s.pc)];
-    if (running.tag == (s.pc & ~kPageMask)) note_hot_page(running.code);
-  }
   take_interrupt_if_due();
   stop_ = next_stop(limit, kSlice);
   remaining = stop_ - s.instret;
@@ -244,6 +241,13 @@ far_block: {
 
 enter:
   block_pc = pc;
+  START_BLOCK();
+
+heated:
+  s.pc = block_pc;
+  s.instret = stop_ - remaining;
+  synced_ = true;
+  note_hot_page(page);
   START_BLOCK();
 
 native: {

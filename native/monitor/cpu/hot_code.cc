@@ -9,13 +9,19 @@ namespace {
 /// Translations that one machine may hold for itself, of which only what is used takes memory. What finds no
 /// room is interpreted.
 constexpr u64 kArenaBytes = u64{64} << 20;
-/// So often a page must be found executing at the end of a slice before its blocks are translated.
-constexpr u32 kHotSamples = 12;
+/// So often a page must be found being interpreted before its blocks are translated.
+constexpr u32 kHotSamples = 8;
+/// Interpreted blocks between two looks: so many, and up to as many more. A guest that does the same again
+/// and again, as ours do, would always be met at the same places otherwise.
+constexpr u32 kLeastHeat = 64;
+static_assert((kLeastHeat & (kLeastHeat - 1)) == 0);
 
 }  // namespace
 
-/// Called at the end of a slice with the page that was executing: a sample that costs the loop nothing.
+/// Called with the page that is being interpreted whenever `heat_` has come to 0.
 void Core::note_hot_page(const CodePage* page) {
+  jitter_ = jitter_ * 1664525 + 1013904223;
+  heat_ = kLeastHeat + (jitter_ >> 16 & (kLeastHeat - 1));
   if (translation_ != Translation::kHot || !page->writable) return;
   auto& own = const_cast<CodePage&>(*page);
   if (++own.samples >= kHotSamples && own.untranslated) translate(own);
