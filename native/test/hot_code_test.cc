@@ -1,6 +1,7 @@
 // Which code is translated: what is interpreted again and again, however the work is cut into runs.
 #include <doctest/doctest.h>
 
+#include "test/support/assembler.h"
 #include "test/support/flat_machine.h"
 
 using namespace shinken;
