@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ShinkenError } from "../../src/errors/index.js";
 import { checkEnv } from "../../src/env/conformance/index.js";
 import { EchoEnvironment } from "../../src/env/echo.js";
 import type { StepResult } from "../../src/env/environment.js";
@@ -91,6 +92,28 @@ describe("checkEnv", () => {
     expect(problems).toContain("done does not terminate the episode");
     expect(problems).toContain("a step after the end is accepted; it should be refused with episode_over");
     expect(problems).toContain("step before reset is accepted; it should be refused with not_reset");
+  });
+
+  it("finds proper requests that are refused, and goes on with the rest", async () => {
+    const problems = await problemsOf((environment) => {
+      const original = environment.evaluate.bind(environment);
+      environment.evaluate = () =>
+        original().then(() => {
+          throw new ShinkenError("bad_request", "there are no checks");
+        });
+      environment.close = () => Promise.resolve();
+    });
+    expect(problems).toContain(
+      "while an episode runs a proper request ends with bad_request: there are no checks",
+    );
+    expect(problems).toContain("a closed environment can be reset");
+  });
+
+  it("rejects where nothing can be checked", async () => {
+    const broken = () => Promise.reject(new ShinkenError("setup_failed", "no machine"));
+    await expect(checkEnv(broken)).rejects.toMatchObject({ code: "setup_failed" });
+    const unready = () => Promise.resolve(Object.assign(new EchoEnvironment(), { reset: broken }));
+    await expect(checkEnv(unready)).rejects.toMatchObject({ code: "setup_failed" });
   });
 
   it("finds an ungraded verdict with a score", async () => {

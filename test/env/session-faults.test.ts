@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { checkEnv } from "../../src/env/conformance/index.js";
 import { TaskEnvironmentFactory } from "../../src/env/factory.js";
 import { makeTask } from "../../src/env/task/index.js";
 import { HostProvider, hostSandbox } from "../support/host-sandbox/index.js";
@@ -302,8 +303,10 @@ describeOnHost("the factory", () => {
     const step = await sandbox.step([sh("pwd"), { type: "shell", command: "cd /tmp; pwd" }]);
     expect(step.observation.results.map(({ text }) => text)).toEqual(["/home/agent", "/tmp"]);
     expect(step).toMatchObject({ reward: 0, terminated: false, truncated: false });
-    await expect(sandbox.evaluate()).rejects.toMatchObject({ code: "bad_request" });
+    expect(await sandbox.evaluate()).toMatchObject({ status: "ungraded", score: null, passed: null });
     await sandbox.close();
+    const report = await checkEnv(() => factory.createSandbox("shell"), { steps: [[sh("ls")]] });
+    expect(report.problems).toEqual([]);
     factory.close();
     await provider.close();
   });

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ShinkenError } from "../../errors/index.js";
 import type { Verdict } from "../../verifiers/index.js";
-import type { Environment, Info, Observation, StepResult } from "../environment.js";
+import type { Environment, Info, Observation, ResetResult, StepResult } from "../environment.js";
 import { plainJsonFault } from "./plain-json.js";
 import { verdictFaults } from "./verdict.js";
 
@@ -67,21 +67,37 @@ class EnvCheck {
   }
 
   async all(): Promise<void> {
-    await this.#beforeReset();
-    await this.#badSeeds();
-    const first = await this.#trace(await this.#new());
-    await this.#sameAgain(first);
+    await this.#stage("before a reset", () => this.#beforeReset());
+    await this.#stage("at a reset that is to be refused", () => this.#badSeeds());
+    await this.#stage("in equal episodes", async () => this.#sameAgain(await this.#trace(await this.#new())));
     const environment = await this.#new();
-    await this.#whileRunning(environment);
-    await this.#branching(environment);
-    await this.#ending(environment);
-    await this.#closing(environment);
+    await this.#stage("while an episode runs", () => this.#whileRunning(environment));
+    await this.#stage("on a branch", () => this.#branching(environment));
+    await this.#stage("at the end", () => this.#ending(environment));
+    await this.#stage("at the close", () => this.#closing(environment));
+  }
+
+  /** What is refused although nothing is wrong with it is a problem, and ends only this stage. */
+  async #stage(when: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof Unusable) throw error.cause;
+      const { code, message } =
+        error instanceof ShinkenError ? error : { code: "an error", message: String(error) };
+      this.#rule(false, `${when} a proper request ends with ${code}: ${message}`);
+    }
   }
 
   async #new(): Promise<Environment> {
-    const environment = await this.#make();
+    const environment = await orUnusable(this.#make());
     this.#made.push(environment);
     return environment;
+  }
+
+  /** A reset with nothing wrong about it. */
+  #reset(environment: Environment, seed?: number): Promise<ResetResult> {
+    return orUnusable(environment.reset(seed === undefined ? {} : { seed }));
   }
 
   #rule(holds: boolean, problem: string): void {
@@ -120,7 +136,7 @@ class EnvCheck {
 
   /** One seeded episode: everything that must come out equal another time. */
   async #trace(environment: Environment): Promise<unknown[]> {
-    const { observation, info } = await environment.reset({ seed: this.#seed });
+    const { observation, info } = await this.#reset(environment, this.#seed);
     this.#observation(observation, "reset");
     this.#info(info, "reset");
     this.#rule(observation.results.length === 0, "the observation of a reset holds results");
@@ -149,10 +165,10 @@ class EnvCheck {
       isDeepStrictEqual(await this.#trace(environment), first),
       "a second reset gives another episode for the same seed",
     );
-    const { observation, info } = await environment.reset({ seed: this.#seed });
+    const { observation, info } = await this.#reset(environment, this.#seed);
     observation.results.push({ type: "spoilt", text: "", truncated: false });
     info["spoilt"] = true;
-    const again = await environment.reset({ seed: this.#seed });
+    const again = await this.#reset(environment, this.#seed);
     this.#rule(
       !("spoilt" in again.info) && again.observation.results.length === 0,
       "two resets hand out the same object",
@@ -161,7 +177,7 @@ class EnvCheck {
   }
 
   async #whileRunning(environment: Environment): Promise<void> {
-    await environment.reset({ seed: this.#seed });
+    await this.#reset(environment, this.#seed);
     await this.#rejects("bad_action", "a step without actions", () => environment.step([]));
     await this.#rejects("bad_action", "an action without a type", () => environment.step([{}]));
     await this.#rejects("bad_action", "an action that is no map", () => environment.step(["done"]));
@@ -229,7 +245,7 @@ class EnvCheck {
     this.#rule(result.terminated, "done does not terminate the episode");
     await this.#rejects("episode_over", "a step after the end", () => environment.step([{ type: "done" }]));
     for (const fault of verdictFaults(await environment.evaluate())) this.#rule(false, fault);
-    const { observation } = await environment.reset();
+    const { observation } = await this.#reset(environment);
     this.#observation(observation, "reset");
     this.#stepResult(await environment.step(this.#steps[0] ?? []), this.#steps[0]?.length ?? 0);
   }
@@ -273,6 +289,15 @@ class EnvCheck {
     this.#rule(typeof result.terminated === "boolean", "step: terminated is not a boolean");
     this.#rule(typeof result.truncated === "boolean", "step: truncated is not a boolean");
   }
+}
+
+/** Without this there is nothing to check. */
+class Unusable extends Error {}
+
+function orUnusable<T>(work: Promise<T>): Promise<T> {
+  return work.catch((cause: unknown) => {
+    throw new Unusable("the environment cannot be used", { cause });
+  });
 }
 
 function withoutHostTime(info: Info): Info {

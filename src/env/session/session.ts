@@ -134,7 +134,7 @@ export class Session implements Environment {
     return this.#run("evaluate", async ({ signal }) => {
       const episode = this.#started();
       const { grader } = episode.start;
-      if (grader === null) throw new ShinkenError("bad_request", "a plain sandbox has no checks to evaluate");
+      if (grader === null) return nothingToGrade(this.task, this.#scenario.version);
       if (this.#death !== null) return grader.ungraded(`${this.#death.code}: ${this.#death.message}`);
       return grader.evaluate(episode.machine, episode.record, signal);
     });
@@ -409,6 +409,19 @@ function infoOf(checkpoint: CheckpointInfo | null): Info {
 function paramSeed(seeds: SeedState | null): number {
   if (seeds === null) return randomSeed();
   return seeds.episode === 0 ? seeds.run : derivedSeed(seeds.run, `params/episode-${seeds.episode}`);
+}
+
+function nothingToGrade(task: string, taskVersion: string): Verdict {
+  return {
+    task,
+    taskVersion,
+    verifierVersion: "none",
+    status: "ungraded",
+    score: null,
+    passed: null,
+    reason: "a plain sandbox has nothing to grade",
+    checks: [],
+  };
 }
 
 function closedError(): ShinkenError {
