@@ -76,8 +76,9 @@ class FragmentMaker {
       case 8:
         return full | u64{1} << (54 + random_.below(10));
       case 9:  // QEMU 7.2 says that an AMO there failed as a load
-        return aligned_ && index != (fragment_.x[9] - kWindow) >> kPageShift ? entry(kNowhere, full & 0xff)
-                                                                             : full & ~kValid;
+        return aligned_ && index != ((fragment_.x[9] - kWindow) >> kPageShift & 511)
+                   ? entry(kNowhere, full & 0xff)
+                   : full & ~kValid;
       case 10:
         return (full & ~(kRead | kWrite | kWorn | kUser)) | random_.below(32) << 5;  // a table below a leaf
       default:
@@ -93,10 +94,20 @@ class FragmentMaker {
     for (u64 i = 0; i < kWindowPages; ++i) {
       fragment_.repaired[i] = repairs && random_.chance(80) ? page_entry(i, true) : 0;
     }
-    const u64 big = random_.chance(70) ? kBig : kBig + (u64{1 + random_.below(511)} << kPageShift);
-    fragment_.super = entry(big, kValid | kRead | (random_.chance(70) ? kWrite : 0) | kWorn |
-                                     ((user_ != random_.chance(10)) ? kUser : 0));
+    fragment_.super = super_entry();
     fragment_.entry_mask = aligned_ ? ~u64{0} : ~kWorn;
+  }
+
+  /// A superpage, one that is not aligned, or a second way to the window's own table, sometimes with bits
+  /// that are reserved in a pointer.
+  u64 super_entry() {
+    const u64 mine = user_ != random_.chance(10) ? kUser : 0;
+    if (random_.chance(30)) {
+      static constexpr u64 kReserved[] = {kUser, kAccessed, kDirty};
+      return entry(kDataLeaf, kValid | (random_.chance(50) ? kReserved[random_.below(3)] : 0));
+    }
+    const u64 big = random_.chance(70) ? kBig : kBig + (u64{1 + random_.below(511)} << kPageShift);
+    return entry(big, kValid | kRead | (random_.chance(70) ? kWrite : 0) | kWorn | mine);
   }
 
   /// Near a border of pages as often as not.
