@@ -4,6 +4,7 @@ import type { Golden, Sandbox } from "../src/sandbox/sandbox.js";
 import { baseline } from "./baseline.js";
 import {
   bulk,
+  firstSteps,
   type ForkProvider,
   hostForks,
   type MemoryKind,
@@ -130,7 +131,9 @@ async function measure(
   say("host fork");
   const forks = await hostForks(provider, golden, times(1000));
   say("ready");
-  const { ready, firstStep, close } = await readyForks(golden, times(1000));
+  const { ready, close } = await readyForks(golden, times(1000));
+  say("first step");
+  const firstStep = await firstSteps(golden, times(1000));
   say("step with true");
   const steps = await golden.fork();
   const stepTrue = await sample("step", times(200), () => timed(() => steps.exec({ argv: ["true"] })));

@@ -10,7 +10,7 @@ using namespace shinken::test;
 namespace {
 
 constexpr u64 kEntry = FlatMachine::kEntry;
-constexpr u64 kInstructions = 200000;
+constexpr u64 kInstructions = 500000;
 
 /// Host bytes of code after a loop of two pages ran in pieces of `piece` instructions.
 u64 code_after(Translation translation, u64 piece) {

@@ -10,7 +10,7 @@ namespace {
 /// room is interpreted.
 constexpr u64 kArenaBytes = u64{64} << 20;
 /// So often a page must be found being interpreted before its blocks are translated.
-constexpr u32 kHotSamples = 8;
+constexpr u32 kHotSamples = 24;
 /// Interpreted blocks between two looks: so many, and up to as many more. A guest that does the same again
 /// and again, as ours do, would always be met at the same places otherwise.
 constexpr u32 kLeastHeat = 64;
