@@ -15,8 +15,8 @@ namespace shinken::addon {
 
 class Options {
  public:
-  /// `what` names the call in messages. A value that is no object, or a key outside `known`, is an error; where
-  /// `known` is empty, keys are not looked at.
+  /// `what` names the call in messages. A value that is no object, or a key outside `known`, is an error;
+  /// where `known` is empty, keys are not looked at.
   Options(Napi::Env env, const Napi::Value& value, const char* what,
           std::initializer_list<const char*> known);
 
