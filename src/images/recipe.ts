@@ -4,7 +4,7 @@
  */
 
 /** Version of the recipe: package lists, path rules, finishing script, boot arguments. */
-export const recipeVersion = 5;
+export const recipeVersion = 6;
 
 export const suite = "trixie";
 export const component = "main";
@@ -54,6 +54,8 @@ const shell: ImageRecipe = {
       "less",
       "tree",
     ],
+    // Every fork has a name of its own, which has to resolve.
+    "libnss-myhostname",
     ...["util-linux", "mount", "procps", "psmisc", "iproute2", "netbase", "adduser", "tzdata", "hostname"],
     ...["sqlite3", "jq", "python3", "python3-gdbm", "python3-venv", "perl-base", "git", "make"],
     ...["openssl", "ca-certificates", "curl"],

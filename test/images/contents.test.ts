@@ -95,6 +95,12 @@ describe.skipIf(unavailable !== null)("the shell image", () => {
     expect(new Set(states.split("\n").map((state) => state.trim()))).toEqual(new Set(["ii"]));
     expect(await run(["dpkg", "--audit"])).toBe("");
   });
+  it("resolves its own name, which every fork has anew", async () => {
+    const name = await run(["hostname"]);
+    expect(await run(["hostname", "-f"])).toBe(name);
+    const lookup = "import socket; print(socket.gethostbyname(socket.gethostname()))";
+    expect(await run(["python3", "-c", lookup])).toMatch(/^(10|127)\./);
+  });
   it("has users root and agent, both locales and every time zone", async () => {
     expect(await run(["id", "-u", "agent"])).toBe("1000");
     expect((await run(["locale", "-a"])).split("\n")).toEqual(
