@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -58,6 +59,29 @@ std::shared_ptr<const MemoryImage> image_with(u64 count) {
 bool host_has(bool (Userfault::*what)() const) {
   return (*Userfault::shared().*what)();
 }
+
+/// A thread whose work waits in the kernel.
+struct Sleeper {
+  template <class Work>
+  explicit Sleeper(Work work)
+      : thread([this, work] {
+          id = static_cast<pid_t>(syscall(SYS_gettid));
+          work();
+        }) {}
+  /// Until it waits.
+  void await() const {
+    while (id == 0) std::this_thread::yield();
+    for (char state = 'R'; state == 'R';) {
+      std::ifstream file("/proc/self/task/" + std::to_string(id) + "/stat");
+      std::string line;
+      std::getline(file, line);
+      state = line.at(line.rfind(')') + 2);
+      std::this_thread::yield();
+    }
+  }
+  std::atomic<pid_t> id{0};
+  std::thread thread;
+};
 
 /// A test case that is skipped, with the reason, where the host has no flat memory.
 #define MAP_TEST_CASE_(body, name)      \
@@ -428,6 +452,51 @@ TEST_ON_BOTH_MEMORIES(
   twin->run(stage);
   CHECK(machine->digest() == twin->digest());
   CHECK(Machine::fork(second, kOnMap)->digest() == second->digest());
+}
+
+MAP_TEST_CASE("a write that waits for a page to be copied goes on although the snapshot ends before") {
+  if (!host_has(&Userfault::has_scan)) return;
+  const auto faults = Userfault::shared();
+  struct Range {
+    explicit Range(Userfault& faults, FaultServer* server) : faults(faults) {
+      REQUIRE(at != MAP_FAILED);
+      faults.add(at, kPageSize);
+      *at = 1;
+      faults.begin_protect(at, kPageSize, server);
+      faults.protect(at, kPageSize, true);
+    }
+    ~Range() { munmap(at, kPageSize); }
+    void end() { faults.end_protect(at, kPageSize); }
+    Userfault& faults;
+    u8* at = static_cast<u8*>(
+        mmap(nullptr, kPageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  };
+  struct Server final : FaultServer {
+    explicit Server(Userfault& faults) : faults(faults) {}
+    void on_missing(u8*) override {}
+    void on_protected(u8* at) override {
+      asked = true;
+      while (!may_answer) std::this_thread::yield();
+      faults.protect(at, kPageSize, false);
+    }
+    Userfault& faults;
+    std::atomic<bool> asked{false}, may_answer{false};
+  } server(*faults);
+  Range busy(*faults, &server), ended(*faults, &server);
+  std::thread first([&] { *busy.at = 2; });
+  while (!server.asked) std::this_thread::yield();
+  // The handler is at work: nobody hears of the second write until its range is on the way out.
+  Sleeper second([&] { *ended.at = 2; });
+  second.await();
+  Sleeper end([&] { ended.end(); });
+  end.await();
+  server.may_answer = true;
+  first.join();
+  second.thread.join();
+  end.thread.join();
+  busy.end();
+  CHECK(*busy.at == 2);
+  CHECK(*ended.at == 2);
 }
 
 MAP_TEST_CASE("a machine of which a snapshot is being taken is not closed, and gives none besides") {

@@ -100,7 +100,6 @@ void MapMemory::on_missing(u8* at) {
   }
   cold_faults_.fetch_add(1, std::memory_order_relaxed);
   totals.cold_faults.fetch_add(1, std::memory_order_relaxed);
-  faults_->wake(at, kPageSize);
 }
 
 /// The pages that were dirty at the moment of the snapshot are copied by whoever comes first: `finish`, or

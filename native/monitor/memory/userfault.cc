@@ -171,24 +171,6 @@ void Userfault::copy(u8* to, const u8* from, u64 bytes) {
   }
 }
 
-void Userfault::zero(u8* at, u64 bytes) {
-  uffdio_zeropage request{};
-  request.range = {address_of(at), bytes};
-  while (ioctl(descriptor_.get(), UFFDIO_ZEROPAGE, &request) != 0 && errno == EAGAIN) {
-    if (request.zeropage > 0) {
-      request.range.start += static_cast<u64>(request.zeropage);
-      request.range.len -= static_cast<u64>(request.zeropage);
-    }
-    request.zeropage = 0;
-  }
-  wake(at, bytes);
-}
-
-void Userfault::wake(u8* at, u64 bytes) {
-  uffdio_range range{address_of(at), bytes};
-  ioctl(descriptor_.get(), UFFDIO_WAKE, &range);
-}
-
 void Userfault::scan_written(u8* at, u64 bytes, const std::function<void(u64, u64)>& visit) {
   PageRegion found[128];
   PageScan scan{};
@@ -257,7 +239,7 @@ void Userfault::protect(u8* at, u64 bytes, bool on) {
   request.mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0;
   while (ioctl(synchronous_.get(), UFFDIO_WRITEPROTECT, &request) != 0) {
     if (errno == EAGAIN || errno == EINTR) continue;
-    // The protection has ended meanwhile, and with it every wait.
+    // The protection has ended meanwhile.
     if (!on) return;
     throw MonitorError(ErrorKind::kNoMemory,
                        std::string("pages cannot be protected: ") + std::strerror(errno));
@@ -265,7 +247,7 @@ void Userfault::protect(u8* at, u64 bytes, bool on) {
 }
 
 void Userfault::end_protect(u8* at, u64 bytes) {
-  // Lifts what protection is left, and wakes.
+  // Lifts what protection is left; `answer` wakes who still waits.
   uffdio_range range{address_of(at), bytes};
   ioctl(synchronous_.get(), UFFDIO_UNREGISTER, &range);
   remove(at);
@@ -301,17 +283,25 @@ void Userfault::answer(int descriptor) {
     if (message.event != UFFD_EVENT_PAGEFAULT) continue;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel hands out addresses as numbers.
     u8* at = reinterpret_cast<u8*>(message.arg.pagefault.address & ~kPageMask);
-    // Locked while it is answered, so that `remove` returns when nobody works on the range any more.
-    std::lock_guard lock(mutex_);
-    auto range = ranges_.upper_bound(at);
-    if (range == ranges_.begin()) continue;
-    --range;
-    if (at >= range->first + range->second.bytes) continue;
-    if ((message.arg.pagefault.flags & UFFD_PAGEFAULT_FLAG_WP) != 0) {
-      range->second.server->on_protected(at);
-    } else {
-      range->second.server->on_missing(at);
-    }
+    serve(at, (message.arg.pagefault.flags & UFFD_PAGEFAULT_FLAG_WP) != 0);
+    // Whatever came of it: who waits looks again. The kernel does not wake those that wait for a protection
+    // to be lifted when their range leaves its descriptor before we come to their message.
+    uffdio_range page{address_of(at), kPageSize};
+    ioctl(descriptor, UFFDIO_WAKE, &page);
+  }
+}
+
+void Userfault::serve(u8* at, bool is_protected) {
+  // Locked while it is answered, so that `remove` returns when nobody works on the range any more.
+  std::lock_guard lock(mutex_);
+  auto range = ranges_.upper_bound(at);
+  if (range == ranges_.begin()) return;
+  --range;
+  if (at >= range->first + range->second.bytes) return;
+  if (is_protected) {
+    range->second.server->on_protected(at);
+  } else {
+    range->second.server->on_missing(at);
   }
 }
 
@@ -381,8 +371,6 @@ void Userfault::add_target(u8*, u64) {
 }
 void Userfault::fill(u8*, const u8*, u64) {}
 void Userfault::copy(u8*, const u8*, u64) {}
-void Userfault::zero(u8*, u64) {}
-void Userfault::wake(u8*, u64) {}
 void Userfault::scan_written(u8*, u64, const std::function<void(u64, u64)>&) {}
 void Userfault::scan_private(u8*, u64, const std::function<void(u64, u64)>&) {}
 void Userfault::begin_protect(u8*, u64, FaultServer*) {

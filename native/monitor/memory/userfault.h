@@ -17,13 +17,13 @@
 
 namespace shinken {
 
-/// Who answers the faults of a range; called on the handler's thread.
+/// Who answers the faults of a range; called on the handler's thread. Whoever waits is woken afterwards.
 class FaultServer {
  public:
   virtual ~FaultServer() = default;
-  /// A page without content was touched. Has to give it content and to wake `at`.
+  /// A page without content was touched. Has to give it content.
   virtual void on_missing(u8* at) = 0;
-  /// A page that was protected is about to be written. Has to lift the protection, which wakes `at`.
+  /// A page that was protected is about to be written. Has to lift the protection.
   virtual void on_protected(u8* at) = 0;
 };
 
@@ -54,9 +54,6 @@ class Userfault {
   void fill(u8* to, const u8* from, u64 bytes);
   /// Fills private pages with a copy; for whole pages of an added range that have none yet.
   void copy(u8* to, const u8* from, u64 bytes);
-  /// Maps the zero page as far as there is nothing yet; wakes who waits.
-  void zero(u8* at, u64 bytes);
-  void wake(u8* at, u64 bytes);
 
   /// Calls `visit(first, count)` for runs of pages, counted from `at`, that were written since the last scan,
   /// or ever, and arms them again.
@@ -79,6 +76,7 @@ class Userfault {
   void start_handler();
   void handle();
   void answer(int descriptor);
+  void serve(u8* at, bool is_protected);
 
   FileHandle descriptor_, synchronous_, pagemap_, stop_;
   bool scans_ = false, serves_ = false;
