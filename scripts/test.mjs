@@ -59,7 +59,7 @@ async function sanitize() {
   return sum;
 }
 
-/** What one target gets here; so all of them stay below two minutes. SHINKEN_FUZZ_SECONDS=30 for who has more time. */
+/** What one target gets here, where somebody waits; .ci/run sets 30. */
 const fuzzSeconds = process.env.SHINKEN_FUZZ_SECONDS ?? "5";
 
 /** Every fuzz target from its committed seeds; `make -C native fuzz RUNS=1000000` is the nightly way. */
