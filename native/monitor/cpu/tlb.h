@@ -9,7 +9,7 @@
 
 namespace shinken {
 
-inline constexpr unsigned kTlbEntries = 256;
+inline constexpr unsigned kTlbEntries = 512;
 inline constexpr u64 kInvalidTag = ~u64{0};
 
 inline unsigned tlb_slot(u64 va) {
