@@ -154,6 +154,16 @@ describe("a clean-up of goldens", () => {
     expect(await collect({ keptBytes: 0 })).toEqual([]);
   });
 
+  it("knows to the millisecond when one was used", async () => {
+    await save(new GoldenStore(cache), "a");
+    const { path } = await findGolden(goldenFolder(cache), digest("a"));
+    const begin = Date.UTC(2026, 0, 1);
+    for (let ms = begin; ms < begin + 100; ms += 1) {
+      utimesSync(path, new Date(ms), new Date(ms));
+      expect((await findGolden(goldenFolder(cache), digest("a"))).usedMs).toBe(ms);
+    }
+  });
+
   it("compresses what was not used for a day, which then loads as the same machine", async () => {
     const store = new GoldenStore(cache);
     await save(store, "a");

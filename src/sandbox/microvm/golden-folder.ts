@@ -48,11 +48,7 @@ export async function goldenFiles(folder: string): Promise<GoldenFile[]> {
     // Another process may have removed it meanwhile.
     const info = await stat(path).catch(() => null);
     if (info === null) continue;
-    const [name, bytes, usedMs] = [
-      entry.slice(0, -SUFFIX.length),
-      info.blocks * 512,
-      Math.trunc(info.mtimeMs),
-    ];
+    const [name, bytes, usedMs] = [entry.slice(0, -SUFFIX.length), info.blocks * 512, wholeMs(info)];
     files.push({ name, path, bytes, usedMs, keys: keys.get(entry) ?? [] });
   }
   return files.sort((a, b) => b.usedMs - a.usedMs);
@@ -77,7 +73,7 @@ export async function leftovers(folder: string): Promise<{ path: string; bytes: 
     if (!entry.includes(`${SUFFIX}.tmp.`)) continue;
     const path = join(folder, entry);
     const info = await lstat(path).catch(() => null);
-    if (info !== null) found.push({ path, bytes: info.blocks * 512, usedMs: info.mtimeMs });
+    if (info !== null) found.push({ path, bytes: info.blocks * 512, usedMs: wholeMs(info) });
   }
   return found;
 }
@@ -93,9 +89,7 @@ export async function findGolden(folder: string, named: string): Promise<GoldenF
     if (info?.isFile() !== true) throw missing(`there is no file ${named}`);
     const known = files.find((file) => file.path === named);
     const name = basename(named, SUFFIX);
-    return (
-      known ?? { name, path: named, bytes: info.blocks * 512, usedMs: Math.trunc(info.mtimeMs), keys: [] }
-    );
+    return known ?? { name, path: named, bytes: info.blocks * 512, usedMs: wholeMs(info), keys: [] };
   }
   const exact = files.find(({ keys }) => keys.includes(named)) ?? files.find(({ name }) => name === named);
   if (exact !== undefined) return exact;
@@ -121,4 +115,9 @@ async function namesIn(folder: string): Promise<string[]> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   }
+}
+
+/** When a file was used last. To the nearest: a time that was set comes back a fraction of a millisecond below. */
+function wholeMs({ mtimeMs }: { mtimeMs: number }): number {
+  return Math.round(mtimeMs);
 }
