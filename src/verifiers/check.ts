@@ -3,8 +3,8 @@ import { isInfrastructure, ShinkenError } from "../errors/index.js";
 import { isHeavy, judge } from "./assertions/judge.js";
 import type { Assertion } from "./assertions/schema.js";
 import type { ChannelContext, EpisodeFacts } from "./channels/channel.js";
-import { isPure, needsMachine, readChannel } from "./channels/read.js";
-import type { ChannelQuery } from "./channels/schema.js";
+import { readChannel } from "./channels/read.js";
+import { assetsOf, type ChannelQuery, needsMachine, onlyLooks } from "./channels/schema.js";
 import { DeadlinePassed } from "./deadline.js";
 import { cut } from "./evidence.js";
 import { ground } from "./expected.js";
@@ -53,7 +53,7 @@ export class CheckRun {
   /** Starts reading now if that can neither change the machine nor see what another check does. */
   prefetch(): void {
     const query = queryOf(this.check);
-    if (!isPure(query) || !needsMachine(query) || this.ownFork) return;
+    if (!onlyLooks(query) || !needsMachine(query) || this.ownFork) return;
     const view = this.sources.forks.shared();
     const answer = readChannel(
       query,
@@ -91,7 +91,7 @@ export class CheckRun {
 
   /** The check changes its fork, or puts there what no other check may see. */
   private get ownFork(): boolean {
-    return this.check.mutates || queriesOf(this.check).some(usesAssets);
+    return this.check.mutates || queriesOf(this.check).some((query) => assetsOf(query).length > 0);
   }
 
   private async work(): Promise<Judgement> {
@@ -116,7 +116,7 @@ export class CheckRun {
 
   /** A command of an author who forgot `mutates` must at least not race the reads of the other checks. */
   private async readNow(query: ChannelQuery): Promise<Answer> {
-    if (!isPure(query) && !this.ownFork) await this.sources.readsDone();
+    if (!onlyLooks(query) && !this.ownFork) await this.sources.readsDone();
     return readChannel(
       query,
       this.context(query, () => this.machine()),
@@ -192,10 +192,6 @@ function queriesOf(check: CheckNode): ChannelQuery[] {
       queries.push((value as { from: ChannelQuery }).from);
   }
   return queries;
-}
-
-function usesAssets(query: ChannelQuery): boolean {
-  return query.channel === "exec-json" && query.query.argv.some((word) => typeof word !== "string");
 }
 
 function wantsHash(assertion: Assertion): boolean {

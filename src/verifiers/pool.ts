@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
 import { ShinkenError } from "../errors/index.js";
 import type { GroundAssertion } from "./assertions/ground.js";
-import type { SqliteJob, SqliteResult } from "./channels/sqlite/query.js";
-import type { Format } from "./parse/parse.js";
+import type { SqliteJob, SqliteResult } from "./channels/sqlite/engine.js";
+import type { ParsedQuery } from "./channels/parsers.js";
 import { type Answer, ContentFault, type Judgement, type Value } from "./value.js";
 import type { Job, Reply } from "./worker.js";
 
@@ -66,14 +66,14 @@ export function judgeInPool(
   return run<Judgement>({ do: "judge", assertion, answer }, signal);
 }
 
-/** Parses in a thread. */
+/** Parses a file in a thread. */
 export function parseInPool(
   bytes: Uint8Array,
-  format: Format,
+  query: ParsedQuery,
   what: string,
   signal?: AbortSignal,
 ): Promise<Value> {
-  return run<Value>({ do: "parse", bytes, format, what }, signal);
+  return run<Value>({ do: "parse", bytes, query, what }, signal);
 }
 
 /** Queries a copied database in a thread. */

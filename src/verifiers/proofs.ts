@@ -4,7 +4,8 @@ import { nearest } from "../errors/nearest.js";
 import { formatPath } from "../errors/parse.js";
 import type { Assertion, AssertionType } from "./assertions/schema.js";
 import { canonicalJson } from "./canonical.js";
-import { type ChannelQuery, channelNames, type ResultType, resultType } from "./channels/schema.js";
+import type { ResultType } from "./channels/describe.js";
+import { assetsOf, type ChannelQuery, channelNames, resultType } from "./channels/schema.js";
 import { type CheckNode, childrenOf, combinationKind, type GraphNode, isCheck } from "./schema.js";
 
 type Path = (string | number)[];
@@ -148,10 +149,7 @@ function proveQuery(
       `available: ${offered}`,
     );
   }
-  if (query.channel !== "exec-json") return;
-  query.query.argv.forEach((word, index) => {
-    if (typeof word === "object") proveAsset(word.asset, [...path, "query", "argv", index, "asset"], context);
-  });
+  for (const asset of assetsOf(query)) proveAsset(asset.name, [...path, ...asset.path], context);
 }
 
 function proveAsset(name: string, path: Path, context: Partial<ProofContext>): void {

@@ -1,7 +1,7 @@
 /** The check graph as data: checks with a channel, and combinations of nodes. */
 import { z } from "zod";
 import { assertion } from "./assertions/schema.js";
-import { episodeQuery, execJsonQuery, fsQuery, processQuery, sqliteQuery } from "./channels/schema.js";
+import { pairs } from "./channels/schema.js";
 
 /** Name of a node: what `needs` and verdicts use. */
 export const nodeId = z
@@ -32,13 +32,7 @@ const checkFields = {
   deadline_ms: z.int().positive().max(600_000).default(30_000),
 };
 
-export const checkNode = z.discriminatedUnion("channel", [
-  z.strictObject({ ...checkFields, channel: z.literal("fs"), query: fsQuery }),
-  z.strictObject({ ...checkFields, channel: z.literal("process"), query: processQuery }),
-  z.strictObject({ ...checkFields, channel: z.literal("sqlite"), query: sqliteQuery }),
-  z.strictObject({ ...checkFields, channel: z.literal("exec-json"), query: execJsonQuery }),
-  z.strictObject({ ...checkFields, channel: z.literal("episode"), query: episodeQuery }),
-]);
+export const checkNode = pairs(checkFields);
 export type CheckNode = z.output<typeof checkNode>;
 
 interface Combined {

@@ -1,13 +1,13 @@
 /** A verifier thread: gets bytes and plain data, gives plain data back, and never sees a machine. */
 import type { GroundAssertion } from "./assertions/ground.js";
 import { judge } from "./assertions/judge.js";
-import { querySqlite, type SqliteJob, type SqliteResult } from "./channels/sqlite/query.js";
-import { type Format, parseBytes } from "./parse/parse.js";
+import { querySqlite, type SqliteJob, type SqliteResult } from "./channels/sqlite/engine.js";
+import { type ParsedQuery, parseFile } from "./channels/parsers.js";
 import { type Answer, ContentFault, type Judgement, type Value } from "./value.js";
 
 export type Job =
   | { do: "judge"; assertion: GroundAssertion; answer: Answer }
-  | { do: "parse"; bytes: Uint8Array; format: Format; what: string }
+  | { do: "parse"; bytes: Uint8Array; query: ParsedQuery; what: string }
   | { do: "sqlite"; job: SqliteJob };
 
 export type JobResult = Judgement | Value | SqliteResult;
@@ -20,7 +20,7 @@ async function perform(job: Job): Promise<JobResult> {
     case "judge":
       return judge(job.assertion, job.answer);
     case "parse":
-      return parseBytes(job.bytes, job.format, job.what);
+      return parseFile(job.bytes, job.query, job.what);
     case "sqlite":
       return querySqlite(job.job);
   }

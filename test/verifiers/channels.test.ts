@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { matchesWildcard } from "../../src/verifiers/channels/wildcard.js";
+import { matchesWildcard } from "../../src/verifiers/channels/fs/wildcard.js";
 import { closePool, type EpisodeFacts } from "../../src/verifiers/index.js";
 import { type Command, type MemoryMachine, MemorySandbox } from "../support/memory-sandbox.js";
 import { grade, silent } from "./support.js";

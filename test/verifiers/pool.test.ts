@@ -16,7 +16,7 @@ describe("the verifier threads", () => {
   it("are made once, counted, and gone after close, which may be called twice", async () => {
     const { made } = poolStats();
     await warmPool();
-    await parseInPool(Buffer.from("1"), { kind: "number" }, "x");
+    await parseInPool(Buffer.from("1"), { channel: "fs", query: { kind: "number", path: "/x" } }, "x");
     expect(poolStats()).toMatchObject({ open: true, made: made + 1 });
     await closePool();
     await closePool();
@@ -24,14 +24,18 @@ describe("the verifier threads", () => {
   });
 
   it("are made anew for the next job", async () => {
-    expect(await parseInPool(Buffer.from("[1]"), { kind: "json" }, "x")).toEqual({
+    expect(
+      await parseInPool(Buffer.from("[1]"), { channel: "fs", query: { kind: "json", path: "/x" } }, "x"),
+    ).toEqual({
       type: "json",
       value: [1],
     });
   });
 
   it("hand faults of the content back as what they are", async () => {
-    await expect(parseInPool(Buffer.from("{"), { kind: "json" }, "it")).rejects.toBeInstanceOf(ContentFault);
+    await expect(
+      parseInPool(Buffer.from("{"), { channel: "fs", query: { kind: "json", path: "/x" } }, "it"),
+    ).rejects.toBeInstanceOf(ContentFault);
     const nothing = {
       database: Buffer.from("not a database, but long enough to be looked at"),
       log: null,
@@ -49,7 +53,9 @@ describe("the verifier threads", () => {
     );
     setTimeout(() => controller.abort(), 100);
     await expect(evil).rejects.toThrow();
-    expect(await parseInPool(Buffer.from("7"), { kind: "number" }, "x")).toEqual({
+    expect(
+      await parseInPool(Buffer.from("7"), { channel: "fs", query: { kind: "number", path: "/x" } }, "x"),
+    ).toEqual({
       type: "number",
       value: 7,
     });

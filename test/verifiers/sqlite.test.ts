@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { rollBack } from "../../src/verifiers/channels/sqlite/journal.js";
-import { querySqlite } from "../../src/verifiers/channels/sqlite/query.js";
+import { querySqlite } from "../../src/verifiers/channels/sqlite/engine.js";
 import { applyLog } from "../../src/verifiers/channels/sqlite/wal.js";
 import { closePool } from "../../src/verifiers/index.js";
 import { ContentFault } from "../../src/verifiers/value.js";

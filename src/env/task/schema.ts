@@ -3,7 +3,8 @@
  * `{param: name}` has been replaced by its value (see `references.ts`), so what is inside the house is plain.
  */
 import { z } from "zod";
-import { channelNames, guestPath } from "../../verifiers/channels/schema.js";
+import { guestPath } from "../../verifiers/channels/describe.js";
+import { channelNames } from "../../verifiers/channels/schema.js";
 import { graphNode, nodeId } from "../../verifiers/schema.js";
 import { paramSpecs } from "./params.js";
 import { probe, step } from "./steps.js";

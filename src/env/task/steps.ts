@@ -1,6 +1,6 @@
 /** Steps that prepare a machine (setup, verify.prepare, mutations) and the probes that say when it is ready. */
 import { z } from "zod";
-import { guestPath } from "../../verifiers/channels/schema.js";
+import { guestPath } from "../../verifiers/channels/describe.js";
 
 const user = z.string().regex(/^[a-z_][a-z0-9_-]*$/, "must be a user name");
 /** A word of a command line; a number becomes its shortest decimal. There is no shell and no template. */

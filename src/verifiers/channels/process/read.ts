@@ -1,8 +1,8 @@
 /** Processes of the machine, listed once for a verdict. */
 import { posix } from "node:path";
-import type { ProcessInfo } from "../../sandbox/sandbox.js";
-import type { ReadChannel } from "./channel.js";
-import type { ProcessQuery } from "./schema.js";
+import type { ProcessInfo } from "../../../sandbox/sandbox.js";
+import type { ReadChannel } from "../channel.js";
+import type { ProcessQuery } from "./query.js";
 
 /** The kernel keeps this many characters of a process's name. */
 const COMM_LENGTH = 15;

@@ -1,10 +1,10 @@
 /** What the agent said and how it ended: for answers, never for the path by which a state was reached. */
-import { splitLines } from "../assertions/text.js";
-import { parseJson } from "../parse/json.js";
-import { parseNumber } from "../parse/text.js";
-import type { Answer } from "../value.js";
-import type { EpisodeFacts, ReadChannel } from "./channel.js";
-import type { EpisodeQuery } from "./schema.js";
+import { splitLines } from "../../assertions/text.js";
+import { parseJson } from "../../parse/json.js";
+import { parseNumber } from "../../parse/text.js";
+import type { Answer } from "../../value.js";
+import type { EpisodeFacts, ReadChannel } from "../channel.js";
+import type { EpisodeQuery } from "./query.js";
 
 export const readEpisode: ReadChannel<EpisodeQuery> = (query, context) =>
   // A fault must reject, not throw, like that of every other channel.

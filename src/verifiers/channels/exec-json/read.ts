@@ -2,12 +2,12 @@
  * A command in the grading fork that prints one JSON value. It runs as root with an environment of its own; that its
  * program comes from the read-only image, whatever the agent did to the machine, is the grading fork's doing.
  */
-import { parseJson } from "../parse/json.js";
-import { decodeText } from "../parse/text.js";
-import { ContentFault } from "../value.js";
-import type { ReadChannel } from "./channel.js";
-import { DeadlinePassed } from "../deadline.js";
-import type { ExecJsonQuery } from "./schema.js";
+import { parseJson } from "../../parse/json.js";
+import { decodeText } from "../../parse/text.js";
+import { ContentFault } from "../../value.js";
+import type { ReadChannel } from "../channel.js";
+import { DeadlinePassed } from "../../deadline.js";
+import type { ExecJsonQuery } from "./query.js";
 
 const ENVIRONMENT = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",

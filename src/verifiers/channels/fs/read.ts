@@ -1,13 +1,13 @@
 /** Files of the machine. */
 import { posix } from "node:path";
-import type { FileStat } from "../../sandbox/sandbox.js";
-import type { Json } from "../assertions/schema.js";
-import { type Format, PARSE_INLINE_LIMIT, parseBytes } from "../parse/parse.js";
-import { parseInPool } from "../pool.js";
-import { type Answer, ContentFault, type FileFacts } from "../value.js";
-import type { MachineView } from "../view.js";
-import type { ChannelContext, ReadChannel } from "./channel.js";
-import type { FsQuery } from "./schema.js";
+import type { FileStat } from "../../../sandbox/sandbox.js";
+import type { Json } from "../../assertions/schema.js";
+import { parseInPool } from "../../pool.js";
+import { type Answer, ContentFault, type FileFacts } from "../../value.js";
+import type { MachineView } from "../../view.js";
+import type { ChannelContext, ReadChannel } from "../channel.js";
+import type { FsQuery } from "./query.js";
+import { parseFs } from "./parse.js";
 import { walkGlob, walkTree } from "./walk.js";
 
 export const readFs: ReadChannel<FsQuery> = async (query, context) => {
@@ -17,9 +17,9 @@ export const readFs: ReadChannel<FsQuery> = async (query, context) => {
     case "lines":
     case "json":
     case "csv":
-      return parsed(view, query.path, query.max_bytes, query, context);
+      return parsed(view, query, query.max_bytes, context);
     case "number":
-      return parsed(view, query.path, undefined, query, context);
+      return parsed(view, query, undefined, context);
     case "bytes": {
       const bytes = await view.read(query.path, query.max_bytes);
       return bytes === null ? nothingAt(query.path) : { type: "bytes", value: bytes };
@@ -39,21 +39,24 @@ export const readFs: ReadChannel<FsQuery> = async (query, context) => {
   }
 };
 
+/** Bytes above which parsing leaves the main thread. */
+const PARSE_INLINE_LIMIT = 64 * 1024;
+
 function nothingAt(path: string): Answer {
   return { absent: `there is nothing at ${path}` };
 }
 
 async function parsed(
   view: MachineView,
-  path: string,
+  query: Extract<FsQuery, { path: string }>,
   limit: number | undefined,
-  format: Format,
   context: ChannelContext,
 ): Promise<Answer> {
+  const { path } = query;
   const bytes = await view.read(path, limit);
   if (bytes === null) return nothingAt(path);
-  if (bytes.length <= PARSE_INLINE_LIMIT) return parseBytes(bytes, format, path);
-  return parseInPool(bytes, format, path, context.signal);
+  if (bytes.length <= PARSE_INLINE_LIMIT) return parseFs(bytes, query, path);
+  return parseInPool(bytes, { channel: "fs", query }, path, context.signal);
 }
 
 async function facts(view: MachineView, path: string, wantHash: boolean): Promise<Answer> {

@@ -3,8 +3,8 @@ import { sqliteInPool } from "../../pool.js";
 import { type Answer, type Cell, ContentFault } from "../../value.js";
 import type { MachineView } from "../../view.js";
 import type { ReadChannel } from "../channel.js";
-import type { SqliteQuery } from "../schema.js";
-import { DATABASE_LIMIT, type SqliteResult } from "./query.js";
+import type { SqliteQuery } from "./query.js";
+import { DATABASE_LIMIT, type SqliteResult } from "./engine.js";
 
 type File = Uint8Array | null;
 

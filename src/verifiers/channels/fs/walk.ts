@@ -1,8 +1,8 @@
 /** Walking the machine's folders: trees and globs. Links to folders are not entered. */
 import { posix } from "node:path";
-import type { FileStat } from "../../sandbox/sandbox.js";
-import { ContentFault } from "../value.js";
-import type { MachineView } from "../view.js";
+import type { FileStat } from "../../../sandbox/sandbox.js";
+import { ContentFault } from "../../value.js";
+import type { MachineView } from "../../view.js";
 import { matchesWildcard } from "./wildcard.js";
 
 /** Entries that one query may meet. */
