@@ -7,7 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "monitor/snapshot/golden_impl.h"
 #include "test/support/flat_memory.h"
+#include "test/support/host_limits.h"
 
 using namespace shinken;
 using namespace shinken::test;
@@ -76,6 +78,46 @@ MAP_TEST_CASE("what is read ahead is not waited for") {
   second->run(ask(1));
   CHECK(second->digest() == first->digest());
   CHECK(first->stats().paths.cold_faults + second->stats().paths.cold_faults == 0);
+}
+
+MAP_TEST_CASE("a fork that the host has no descriptor for is refused, and leaves no mapping behind") {
+  if (!host_has(&Userfault::can_serve)) return;
+  TempDir dir;
+  start_echo(dir, 4)->freeze()->save(dir.file("g"));
+  const auto golden = Golden::load(dir.file("g"), {{}, GoldenCheck::kIndex});
+  // From here on only the handler's event is missing.
+  const auto flat = FlatImage::of(*golden->impl().image);
+  const unsigned before = memory_file_mappings();
+  {
+    const NoMoreFiles limit;
+    CHECK_THROWS_AS(Machine::fork(golden, kOnMap), MonitorError);
+  }
+  CHECK(memory_file_mappings() == before);
+  auto fork = Machine::fork(golden, kOnMap);
+  CHECK(memory_file_mappings() == before + 1);
+  CHECK(fork->run(ask(1)).reason == StopReason::kReply);
+  fork->close();
+  CHECK(memory_file_mappings() == before);
+}
+
+MAP_TEST_CASE("images that share a file may be asked to read ahead at the same time, and it is done once") {
+  if (!host_has(&Userfault::can_serve)) return;
+  TempDir dir;
+  start_echo(dir, 4)->freeze()->save(dir.file("g"));
+  const auto golden = Golden::load(dir.file("g"), {{}, GoldenCheck::kIndex});
+  const auto image = golden->impl().image;
+  MapMemory memory(image);
+  put(memory, kPages, 7);
+  const auto child = memory.freeze();
+  const auto flat = image->flat_slot().flat;
+  REQUIRE(child->flat_slot().flat == flat);
+  const auto before = all_paths();
+  std::thread other([&] { FlatImage::prefetch(*child, {1}); });
+  FlatImage::prefetch(*image, {0});
+  other.join();
+  while (!flat->complete()) std::this_thread::yield();
+  CHECK(all_paths().prefetched_pages - before.prefetched_pages <= golden->stored_pages());
+  CHECK(SoftMemory(*child).sum() == MapMemory(child).sum());
 }
 
 namespace {

@@ -220,9 +220,10 @@ LiveSnapshot::LiveSnapshot(std::shared_ptr<Machine> machine, std::unique_ptr<Liv
 LiveSnapshot::~LiveSnapshot() = default;
 
 std::shared_ptr<Golden> LiveSnapshot::finish() {
-  golden_->impl().image = memory_->finish();
-  memory_.reset();
-  machine_.reset();
+  // Over for the machine, also if it fails.
+  const auto machine = std::move(machine_);
+  const auto memory = std::move(memory_);
+  golden_->impl().image = memory->finish();
   return std::move(golden_);
 }
 

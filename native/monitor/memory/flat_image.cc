@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "monitor/base/error.h"
@@ -156,8 +157,10 @@ void FlatImage::complete_now() {
 }
 
 void FlatImage::start_prefetch(std::vector<u32> order) {
+  // Images share a file, and each has a lock of its own.
+  std::lock_guard starting(mutex_);
   if (order.empty() || complete() || ahead_.joinable()) return;
-  ahead_ = std::thread([this, order = std::move(order)] {
+  const auto ahead = [this, order = std::move(order)] {
     const auto fill_ahead = [this](u64 number) {
       if (number >= pages_ || stop_.load()) return;
       std::lock_guard lock(mutex_);
@@ -168,10 +171,15 @@ void FlatImage::start_prefetch(std::vector<u32> order) {
     try {
       for (const u32 number : order) fill_ahead(number);
       content_->for_each_page([&](u64 number, Page&) { fill_ahead(number); });
-    } catch (const MonitorError&) {  // NOLINT(bugprone-empty-catch)
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
       // The host has no memory just now: whoever touches a page asks for it again.
     }
-  });
+  };
+  try {
+    ahead_ = std::thread(ahead);
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+    // The host has no thread just now: pages come as they are touched.
+  }
 }
 
 void FlatImage::prefetch(const MemoryImage& image, std::vector<u32> order) {

@@ -74,19 +74,25 @@ MapMemory::MapMemory(std::shared_ptr<const MemoryImage> image)
 }
 
 MapMemory::~MapMemory() {
-  // Nobody touches the mapping any more, so that no fault waits for an answer that will not come.
-  if (cold_) faults_->remove(base_);
-  munmap(base_, size());
   count_flat_pages(-static_cast<i64>(mine_.count()));
+}
+
+MapMemory::Range::~Range() {
+  if (at == nullptr) return;
+  // Nobody touches the mapping any more, so that no fault waits for an answer that will not come.
+  if (served != nullptr) served->remove(at);
+  munmap(at, bytes);
 }
 
 void MapMemory::map(int file, bool aligned) {
   const int flags = MAP_PRIVATE | MAP_NORESERVE | (file < 0 ? MAP_ANONYMOUS : 0);
   // SAFETY: private memory that lives as long as this object.
-  base_ = map_host(file, size(), PROT_READ | PROT_WRITE, flags, aligned);
+  base_ = range_.at = map_host(file, size(), PROT_READ | PROT_WRITE, flags, aligned);
+  range_.bytes = size();
   cold_ = flat_ && !flat_->complete();
   if (cold_) {
     faults_->add_missing(base_, size(), this);
+    range_.served = faults_.get();
   } else if (!faults_->add(base_, size())) {
     scan_ = WriteScan::kPrivate;
   }
@@ -95,7 +101,7 @@ void MapMemory::map(int file, bool aligned) {
 void MapMemory::on_missing(u8* at) {
   try {
     flat_->touch(static_cast<u64>(at - base_) >> kPageShift);
-  } catch (const MonitorError&) {  // NOLINT(bugprone-empty-catch)
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // The host has no memory just now: woken, the hart asks again.
   }
   cold_faults_.fetch_add(1, std::memory_order_relaxed);
@@ -129,16 +135,24 @@ class MapMemory::Live final : public LiveFreeze {
       if (copy(page)) memory_.faults_->protect(memory_.place(page), kPageSize, false);
     }
     end();
+    // Ended first, so that nobody copies any more.
+    if (failed_) throw MonitorError(ErrorKind::kNoMemory, "the host refused memory for a live snapshot");
     auto image = tree_.freeze()->twin(MemoryKind::kMap);
     image->flat_slot().flat = memory_.flat_;
     return image;
   }
 
-  /// False if it was copied before.
-  bool copy(u64 page) {
+  /// False if it was copied before. Does not throw, since the writer that waits is not the snapshot's owner:
+  /// where the host has no memory the snapshot fails, and the writer goes on.
+  bool copy(u64 page) noexcept {
     std::lock_guard lock(mutex_);
     if (!pending_.remove(page)) return false;
-    std::memcpy(tree_.page_for_write(page), memory_.place(page), kPageSize);
+    if (failed_) return true;
+    try {
+      std::memcpy(tree_.page_for_write(page), memory_.place(page), kPageSize);
+    } catch (const std::exception&) {
+      failed_ = true;
+    }
     return true;
   }
 
@@ -177,6 +191,7 @@ class MapMemory::Live final : public LiveFreeze {
   std::mutex mutex_;  // guards what follows
   SoftMemory tree_;
   PageSet pending_;
+  bool failed_ = false;  // pages are missing in `tree_`
 };
 
 std::unique_ptr<LiveFreeze> MapMemory::begin_live(bool* voids) {

@@ -55,6 +55,16 @@ class MapMemory final : public MachineMemory, private FaultServer {
 
  private:
   class Live;
+  /// The mapping and who answers its missing pages; both end with it, also if the rest cannot be made.
+  struct Range {
+    Range() = default;
+    ~Range();
+    Range(const Range&) = delete;
+    Range& operator=(const Range&) = delete;
+    u8* at = nullptr;
+    u64 bytes = 0;
+    Userfault* served = nullptr;  // whose missing pages are answered by us
+  };
   void on_missing(u8* at) override;
   void on_protected(u8* at) override;
   void map(int file, bool aligned);
@@ -67,7 +77,7 @@ class MapMemory final : public MachineMemory, private FaultServer {
   std::shared_ptr<Userfault> faults_;
   std::shared_ptr<const MemoryImage> image_;  // as of the last fork or freeze
   std::shared_ptr<FlatImage> flat_;           // what is mapped; null: nothing
-  u8* base_ = nullptr;
+  u8* base_ = nullptr;                        // of `range_`
   WriteScan scan_;
   PageSet mine_;   // pages that the mapping has for itself
   PageSet dirty_;  // of those, handed out since the last freeze
@@ -80,6 +90,7 @@ class MapMemory final : public MachineMemory, private FaultServer {
   bool cold_ = false;      // missing pages are answered by us
   std::mutex live_mutex_;  // held while the range changes descriptors, and by a scan
   std::atomic<Live*> live_{nullptr};
+  Range range_;  // last, so that no fault is answered by what is half gone
 };
 
 }  // namespace shinken

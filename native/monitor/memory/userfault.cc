@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <system_error>
 #include <vector>
 
 #include "monitor/memory/linux_faults.h"
@@ -109,8 +111,9 @@ Userfault::~Userfault() {
     handler_.detach();
     return;
   }
-  const u64 one = 1;
-  if (::write(stop_.get(), &one, sizeof one) == sizeof one) handler_.join();
+  stopping_.store(true);
+  wake_handler();
+  handler_.join();
 }
 
 bool Userfault::add(u8* at, u64 bytes) {
@@ -221,8 +224,11 @@ void Userfault::begin_protect(u8* at, u64 bytes, FaultServer* server) {
   uffdio_range range{address_of(at), bytes};
   {
     std::lock_guard lock(mutex_);
-    if (synchronous_.get() < 0) synchronous_ = open_with(kNeeded | kFeatureWriteProtectUnpopulated);
     start_handler();
+    if (synchronous_.get() < 0) {
+      synchronous_ = open_with(kNeeded | kFeatureWriteProtectUnpopulated);
+      wake_handler();
+    }
     ranges_[at] = {bytes, server};
     // A range belongs to one descriptor at a time.
     ioctl(descriptor_.get(), UFFDIO_UNREGISTER, &range);
@@ -256,9 +262,19 @@ void Userfault::end_protect(u8* at, u64 bytes) {
 
 void Userfault::start_handler() {
   if (handler_.joinable()) return;
-  stop_ = FileHandle(eventfd(0, EFD_CLOEXEC));
-  if (stop_.get() < 0) throw MonitorError(ErrorKind::kNoMemory, "the host refused an event descriptor");
-  handler_ = std::thread([this] { handle(); });
+  wake_ = FileHandle(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (wake_.get() < 0) throw MonitorError(ErrorKind::kNoMemory, "the host refused an event descriptor");
+  try {
+    handler_ = std::thread([this] { handle(); });
+  } catch (const std::system_error&) {
+    throw MonitorError(ErrorKind::kNoMemory, "the host refused a thread for faults");
+  }
+}
+
+void Userfault::wake_handler() {
+  // Only a counter at its end would refuse it, and the handler has that to read.
+  const u64 one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
 }
 
 void Userfault::handle() {
@@ -268,12 +284,16 @@ void Userfault::handle() {
       std::lock_guard lock(mutex_);
       synchronous = synchronous_.get();
     }
-    pollfd wait[3] = {{stop_.get(), POLLIN, 0}, {descriptor_.get(), POLLIN, 0}, {synchronous, POLLIN, 0}};
-    // The second descriptor may come later: look for it now and then until it is there.
-    if (poll(wait, synchronous < 0 ? 2 : 3, synchronous < 0 ? 1 : -1) < 0 && errno != EINTR) return;
-    if ((wait[0].revents & POLLIN) != 0) return;
+    // The second descriptor comes with the first snapshot, which wakes us; until then poll passes over it.
+    pollfd wait[3] = {{wake_.get(), POLLIN, 0}, {descriptor_.get(), POLLIN, 0}, {synchronous, POLLIN, 0}};
+    if (poll(wait, std::size(wait), -1) < 0 && errno != EINTR) return;
+    if ((wait[0].revents & POLLIN) != 0) {
+      u64 times;
+      [[maybe_unused]] const ssize_t got = ::read(wake_.get(), &times, sizeof times);
+      if (stopping_.load()) return;
+    }
     if ((wait[1].revents & POLLIN) != 0) answer(descriptor_.get());
-    if (synchronous >= 0 && (wait[2].revents & POLLIN) != 0) answer(synchronous);
+    if ((wait[2].revents & POLLIN) != 0) answer(synchronous);
   }
 }
 

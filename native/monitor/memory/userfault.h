@@ -5,6 +5,7 @@
 //   dirty set       asynchronous write-protect: the kernel lifts it by itself, a scan finds and arms it again
 //   cold golden     missing faults: the handler's thread fills the page
 //   live snapshot   synchronous write-protect, on a second descriptor: the handler's thread copies the page
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -42,7 +43,8 @@ class Userfault {
 
   /// Registers a range; costs nothing until something is armed. False if this kernel takes no such range.
   bool add(u8* at, u64 bytes);
-  /// The same, and missing pages go to `server` until `remove`.
+  /// The same, and missing pages go to `server` until `remove`. Throws kNoMemory, kHostUnsupported, and then
+  /// nothing goes there.
   void add_missing(u8* at, u64 bytes, FaultServer* server);
   /// To be called before the range is unmapped if it was added with a server; nobody may touch it any more.
   void remove(u8* at);
@@ -78,8 +80,12 @@ class Userfault {
   void answer(int descriptor);
   void serve(u8* at, bool is_protected);
 
-  FileHandle descriptor_, synchronous_, pagemap_, stop_;
+  void wake_handler();
+
+  FileHandle descriptor_, synchronous_, pagemap_;
+  FileHandle wake_;  // an event: the handler looks again at what there is to wait for
   bool scans_ = false, serves_ = false;
+  std::atomic<bool> stopping_{false};
   int process_;
   std::mutex mutex_;  // guards what follows
   std::map<u8*, Range> ranges_;
