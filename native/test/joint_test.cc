@@ -4,6 +4,7 @@
 
 #include "monitor/base/error.h"
 #include "monitor/machine/layout.h"
+#include "monitor/snapshot/checkpoint_log.h"
 #include "test/support/machines.h"
 
 using namespace shinken;
@@ -217,6 +218,42 @@ TEST_CASE("forks of joined machines are not joined") {
   CHECK(fork->digest() == pair.a->digest());
   fork->run({});
   CHECK(fork->stats().net.dropped_frames == 1);
+}
+
+TEST_ON_BOTH_MEMORIES(
+    "checkpoints of joined machines are theirs alone, and do not show in what the pair does") {
+  constexpr u32 kRounds = 6;
+  Pair plain(caller(kRounds), answerer(kRounds)), pair(caller(kRounds), answerer(kRounds));
+  RunRequest little;
+  little.max_guest_ticks = Joint::kWindowTicks / 2;
+  CheckpointLog first(nullptr), second(nullptr);
+  u64 step = 0, caught = 0;
+  for (bool over = false; !over; ++step) {
+    over = plain.a->run(little).reason == StopReason::kShutdown;
+    CHECK((pair.a->run(little).reason == StopReason::kShutdown) == over);
+    CHECK(first.take(*pair.a, step).digest == plain.a->digest());
+    CHECK(second.take(*pair.b, step).digest == plain.b->digest());
+    caught += pair.a->stats().net.sent_frames - pair.b->stats().net.received_frames;
+  }
+  REQUIRE(step > kRounds);
+  // Some were taken while a frame was under way.
+  CHECK(caught > 0);
+  CHECK(pair.a->stats().net.received_frames == kRounds);
+  for (u64 number = 0; number < step; ++number) {
+    CAPTURE(number);
+    for (CheckpointLog* log : {&first, &second}) {
+      auto fork = log->fork(number, {ForkKind::kGrade, {}});
+      CHECK(!fork->joined());
+      CHECK(fork->digest() == log->find(number)->digest());
+      fork->run(little);
+      CHECK(fork->stats().net.sent_frames == 0);
+    }
+  }
+  pair.a->begin({});
+  CHECK_THROWS_AS(second.take(*pair.b, step), MonitorError);
+  pair.a->cancel();
+  while (pair.a->slice(1000).state != SliceResult::State::kDone) continue;
+  pair.a->finish();
 }
 
 TEST_CASE("what cannot be joined is refused, and so is host time") {
