@@ -1,13 +1,12 @@
 /** The verifier threads of this process: one pool, made when first needed, closed on request. */
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
-import { ShinkenError } from "../errors/index.js";
 import type { GroundAssertion } from "./assertions/ground.js";
 import type { SqliteJob, SqliteResult } from "./channels/sqlite/engine.js";
 import type { ParsedQuery } from "./channels/parsers.js";
-import { type Answer, ContentFault, type Judgement, type Value } from "./value.js";
+import { closeCodePool, codeThreads } from "./code/pool.js";
+import { type Answer, ContentFault, type Judgement } from "./value.js";
 import type { Job, Reply } from "./worker.js";
+import { workerFile } from "./worker-file.js";
 
 const MAX_THREADS = 2;
 /** A thread without work leaves after this many milliseconds. */
@@ -21,22 +20,10 @@ let pool: Piscina | undefined;
 let made = 0;
 let jobs = 0;
 
-/** Run from sources (in tests) the threads still need JavaScript: the built file. */
-function workerFile(): string {
-  const here = import.meta.url;
-  const built = here.endsWith(".ts")
-    ? new URL("../../dist/verifiers/worker.js", here)
-    : new URL("./worker.js", here);
-  const path = fileURLToPath(built);
-  if (!existsSync(path))
-    throw new ShinkenError("grader_error", "the verifier threads are not built; run make build");
-  return path;
-}
-
 function threads(): Piscina {
   if (pool === undefined) {
     pool = new Piscina({
-      filename: workerFile(),
+      filename: workerFile("worker.js"),
       minThreads: 0,
       maxThreads: MAX_THREADS,
       maxQueue: MAX_QUEUE,
@@ -72,8 +59,8 @@ export function parseInPool(
   query: ParsedQuery,
   what: string,
   signal?: AbortSignal,
-): Promise<Value> {
-  return run<Value>({ do: "parse", bytes, query, what }, signal);
+): Promise<Answer> {
+  return run<Answer>({ do: "parse", bytes, query, what }, signal);
 }
 
 /** Queries a copied database in a thread. */
@@ -89,12 +76,12 @@ export async function warmPool(): Promise<void> {
 
 /** Counts for metrics and tests. */
 export function poolStats(): { open: boolean; threads: number; made: number; jobs: number } {
-  return { open: pool !== undefined, threads: pool?.threads.length ?? 0, made, jobs };
+  return { open: pool !== undefined, threads: (pool?.threads.length ?? 0) + codeThreads(), made, jobs };
 }
 
 /** Ends all threads; running jobs are given up. The next job makes a new pool. Idempotent. */
 export async function closePool(): Promise<void> {
   const closing = pool;
   pool = undefined;
-  await closing?.destroy();
+  await Promise.all([closing?.destroy(), closeCodePool()]);
 }

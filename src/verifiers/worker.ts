@@ -3,14 +3,14 @@ import type { GroundAssertion } from "./assertions/ground.js";
 import { judge } from "./assertions/judge.js";
 import { querySqlite, type SqliteJob, type SqliteResult } from "./channels/sqlite/engine.js";
 import { type ParsedQuery, parseFile } from "./channels/parsers.js";
-import { type Answer, ContentFault, type Judgement, type Value } from "./value.js";
+import { type Answer, ContentFault, type Judgement } from "./value.js";
 
 export type Job =
   | { do: "judge"; assertion: GroundAssertion; answer: Answer }
   | { do: "parse"; bytes: Uint8Array; query: ParsedQuery; what: string }
   | { do: "sqlite"; job: SqliteJob };
 
-export type JobResult = Judgement | Value | SqliteResult;
+export type JobResult = Judgement | Answer | SqliteResult;
 
 /** Faults of the content cross the thread's border as data: a class would arrive as a plain error. */
 export type Reply = { ok: JobResult } | { fault: string };

@@ -1,9 +1,12 @@
 /** Bytes of a file to the value that a query asks for. Each parser is loaded when first needed, in a verifier thread. */
-import type { Value } from "../value.js";
+import type { Answer } from "../value.js";
 import type { ChannelQuery, QueryOf } from "./schema.js";
 
-/** Parses bytes; `what` names them in faults. Throws `ContentFault` for what is malformed or too large. */
-export type Parser<Query> = (bytes: Uint8Array, query: Query, what: string) => Value | Promise<Value>;
+/**
+ * Parses bytes; `what` names them in faults. What the query asks for may be absent from a sound file. Throws `ContentFault` for
+ * what is malformed or too large.
+ */
+export type Parser<Query> = (bytes: Uint8Array, query: Query, what: string) => Answer | Promise<Answer>;
 
 /** Channels whose queries read one file and parse it. */
 export type ParsedChannel = "fs";
@@ -14,7 +17,7 @@ const parsers: { [Name in ParsedChannel]: () => Promise<Parser<QueryOf<Name>>> }
 };
 
 /** Parses a file's bytes through the query's channel. */
-export async function parseFile(bytes: Uint8Array, query: ParsedQuery, what: string): Promise<Value> {
+export async function parseFile(bytes: Uint8Array, query: ParsedQuery, what: string): Promise<Answer> {
   const parser = await parsers[query.channel]();
   return parser(bytes, query.query, what);
 }
