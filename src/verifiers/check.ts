@@ -1,192 +1,31 @@
-/** Evaluating one check: read, fetch what is expected, judge, all within a deadline. */
-import { isInfrastructure, ShinkenError } from "../errors/index.js";
+/** A check: read, fetch what is expected, judge. */
 import { isHeavy, judge } from "./assertions/judge.js";
 import type { Assertion } from "./assertions/schema.js";
-import type { ChannelContext, EpisodeFacts } from "./channels/channel.js";
-import { readChannel } from "./channels/read.js";
-import { assetsOf, type ChannelQuery, needsMachine, onlyLooks } from "./channels/schema.js";
-import { DeadlinePassed } from "./deadline.js";
-import { cut } from "./evidence.js";
+import { assetsOf, type ChannelQuery } from "./channels/schema.js";
 import { ground } from "./expected.js";
-import type { Forks } from "./forks.js";
+import type { LeafPlan } from "./leaf.js";
 import { judgeInPool } from "./pool.js";
 import type { CheckNode } from "./schema.js";
-import { type Answer, ContentFault, type Judgement } from "./value.js";
-import type { MachineView } from "./view.js";
 
-/** What a check came to before combinations see it. */
-export type Finding =
-  | { score: number; evidence: string }
-  /** `fault`: the harness could not ask; unsaid where the content is to blame. */
-  | { ungraded: string; fault?: ShinkenError | undefined };
-
-export interface CheckSources {
-  forks: Forks;
-  episode: EpisodeFacts;
-  readAsset(path: string): Promise<Uint8Array>;
-  /** Folder in a fork of its own where grading assets are put; its name cannot be guessed. */
-  assetFolder: string;
-  /** Resolves once every read that was started ahead is through: a command runs only after them. */
-  readsDone(): Promise<void>;
-  /** Aborts the whole evaluation. */
-  signal: AbortSignal | undefined;
-}
-
-interface Reading {
-  view: Promise<MachineView> | undefined;
-  answer: Promise<Answer>;
-}
-
-/** One check under evaluation. */
-export class CheckRun {
-  readonly check: CheckNode;
-  private readonly sources: CheckSources;
-  private readonly controller = new AbortController();
-  private prefetched: Reading | undefined;
-  private view: Promise<MachineView> | undefined;
-
-  constructor(check: CheckNode, sources: CheckSources) {
-    this.check = check;
-    this.sources = sources;
-  }
-
-  /** Starts reading now if that can neither change the machine nor see what another check does. */
-  prefetch(): void {
-    const query = queryOf(this.check);
-    if (!onlyLooks(query) || !needsMachine(query) || this.ownFork) return;
-    const view = this.sources.forks.shared();
-    const answer = readChannel(
-      query,
-      this.context(query, () => view),
-    );
-    // Whoever awaits it later sees the error; until then it must not count as unhandled.
-    answer.catch(() => undefined);
-    this.prefetched = { view, answer };
-  }
-
-  /** Resolves when the read that `prefetch` started is through, however it ended. */
-  async prefetchDone(): Promise<void> {
-    await this.prefetched?.answer.catch(() => undefined);
-  }
-
-  /** Never rejects: what goes wrong is an ungraded finding. */
-  async evaluate(): Promise<Finding> {
-    const timer = setTimeout(() => {
-      this.controller.abort(new DeadlinePassed(`no result after ${this.check.deadline_ms} ms`));
-    }, this.check.deadline_ms);
-    const stop = (): void => this.controller.abort(this.sources.signal?.reason);
-    this.sources.signal?.addEventListener("abort", stop, { once: true });
-    if (this.sources.signal?.aborted === true) stop();
-    try {
-      const { score, evidence } = await withAbort(() => this.work(), this.controller.signal);
-      return { score, evidence: cut(evidence) };
-    } catch (error) {
-      return this.explain(this.controller.signal.aborted ? this.controller.signal.reason : error);
-    } finally {
-      clearTimeout(timer);
-      this.sources.signal?.removeEventListener("abort", stop);
-      await this.release();
-    }
-  }
-
-  /** The check changes its fork, or puts there what no other check may see. */
-  private get ownFork(): boolean {
-    return this.check.mutates || queriesOf(this.check).some((query) => assetsOf(query).length > 0);
-  }
-
-  private async work(): Promise<Judgement> {
-    const query = queryOf(this.check);
-    const answer = await this.read(query);
-    const assertion = await ground(this.check.assert, {
-      readAsset: (path) => this.sources.readAsset(path),
-      read: (other) => this.readNow(other),
-    });
-    if (!isHeavy(assertion, answer)) return judge(assertion, answer);
-    return judgeInPool(assertion, answer, this.controller.signal);
-  }
-
-  private read(query: ChannelQuery): Promise<Answer> {
-    const ahead = this.prefetched;
-    if (ahead !== undefined && ahead.view === this.sources.forks.shared()) {
-      this.view = ahead.view;
-      return ahead.answer;
-    }
-    return this.readNow(query);
-  }
-
-  /** A command of an author who forgot `mutates` must at least not race the reads of the other checks. */
-  private async readNow(query: ChannelQuery): Promise<Answer> {
-    if (!onlyLooks(query) && !this.ownFork) await this.sources.readsDone();
-    return readChannel(
-      query,
-      this.context(query, () => this.machine()),
-    );
-  }
-
-  private machine(): Promise<MachineView> {
-    this.view ??= this.ownFork ? this.sources.forks.own() : this.sources.forks.shared();
-    return this.view;
-  }
-
-  private context(query: ChannelQuery, view: () => Promise<MachineView>): ChannelContext {
-    return {
-      view,
-      episode: this.sources.episode,
-      signal: this.controller.signal,
-      wantHash: query.channel === "fs" && wantsHash(this.check.assert),
-      placeAsset: async (name) => {
-        const bytes = await this.sources.readAsset(name);
-        const path = `${this.sources.assetFolder}/${name}`;
-        const taken = await view();
-        await taken.call((sandbox) =>
-          sandbox.writeFile(path, bytes, { user: "root", mode: 0o500, parents: true }),
-        );
-        return path;
-      },
-    };
-  }
-
-  private explain(error: unknown): Finding {
-    if (error instanceof ContentFault) {
-      if (this.check.on_error === "fail") return { score: 0, evidence: cut(error.message) };
-      return { ungraded: cut(error.message) };
-    }
-    if (error instanceof ShinkenError) {
-      const why = error.code === "machine_timeout" ? "timeout" : error.code;
-      return {
-        ungraded: cut(`${why}: ${error.message}`),
-        fault: isInfrastructure(error) ? error : undefined,
-      };
-    }
-    const text = error instanceof Error ? error.message : String(error);
-    const ungraded = cut(`${error instanceof DeadlinePassed ? "timeout" : "grader_error"}: ${text}`);
-    return {
-      ungraded,
-      fault: new ShinkenError("grader_error", `${this.check.id}: ${ungraded}`, { cause: error }),
-    };
-  }
-
-  private async release(): Promise<void> {
-    const view = this.view;
-    // With the whole evaluation all forks end, and it waits for them.
-    if (view === undefined || this.sources.signal?.aborted === true) return;
-    if (this.ownFork) {
-      await withoutWaiting(this.sources.forks.close(view), this.controller.signal);
-      return;
-    }
-    if (!this.controller.signal.aborted) return;
-    const taken = await settled(view);
-    if (taken === undefined || taken.busy) this.sources.forks.retire(view);
-  }
-}
-
-function queryOf(check: CheckNode): ChannelQuery {
-  return { channel: check.channel, query: check.query } as ChannelQuery;
+/** How a check is evaluated. */
+export function checkPlan(check: CheckNode): LeafPlan {
+  const query = { channel: check.channel, query: check.query } as ChannelQuery;
+  return {
+    ahead: query,
+    ownFork: check.mutates || queriesOf(check, query).some((one) => assetsOf(one).length > 0),
+    wantHash: wantsHash(check.assert),
+    work: async (access) => {
+      const answer = await access.read(query);
+      const assertion = await ground(check.assert, access);
+      if (!isHeavy(assertion, answer)) return judge(assertion, answer);
+      return judgeInPool(assertion, answer, access.signal);
+    },
+  };
 }
 
 /** The check's query and those of its expected values. */
-function queriesOf(check: CheckNode): ChannelQuery[] {
-  const queries = [queryOf(check)];
+function queriesOf(check: CheckNode, query: ChannelQuery): ChannelQuery[] {
+  const queries = [query];
   for (const value of Object.values(check.assert)) {
     if (typeof value === "object" && value !== null && "from" in value)
       queries.push((value as { from: ChannelQuery }).from);
@@ -196,31 +35,4 @@ function queriesOf(check: CheckNode): ChannelQuery[] {
 
 function wantsHash(assertion: Assertion): boolean {
   return assertion.type === "file" && assertion.sha256 !== undefined;
-}
-
-/** The promise's result, or undefined if it is not there yet. */
-function settled<T>(promise: Promise<T>): Promise<T | undefined> {
-  const soon = new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)));
-  return Promise.race([promise.catch(() => undefined), soon]);
-}
-
-/** Waits for an action, unless the check was given up: then a stuck machine must not hold the verdict. */
-async function withoutWaiting(action: Promise<void>, signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await action;
-  else action.catch(() => undefined);
-}
-
-/** Settles as `work` does, or rejects when the signal is aborted; work that is not begun by then is not begun. */
-function withAbort<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const give = (): void => reject(signal.reason as Error);
-    if (signal.aborted) {
-      give();
-      return;
-    }
-    signal.addEventListener("abort", give, { once: true });
-    void work()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener("abort", give));
-  });
 }

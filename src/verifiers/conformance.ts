@@ -2,12 +2,12 @@
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { evaluateGraph, type GradeContext } from "./evaluate.js";
 import type { LoadedGraph } from "./graph.js";
-import { type CheckNode, childrenOf, type GraphNode, isCheck } from "./schema.js";
+import { childrenOf, type GraphNode, isLeaf, type LeafNode } from "./schema.js";
 import type { Verdict } from "./verdict.js";
 
 /** The graph with the children of `all`, `any` and `weighted` in reverse; a sequence keeps its order, which is its meaning. */
 export function reversed(node: GraphNode): GraphNode {
-  if (isCheck(node)) return node;
+  if (isLeaf(node)) return node;
   const turn = (nodes: readonly GraphNode[]): GraphNode[] => nodes.map(reversed).reverse();
   if ("all" in node) return { ...node, all: turn(node.all) };
   if ("any" in node) return { ...node, any: turn(node.any) };
@@ -16,8 +16,8 @@ export function reversed(node: GraphNode): GraphNode {
   return { ...node, not: reversed(node.not) };
 }
 
-function checksOf(node: GraphNode): CheckNode[] {
-  return isCheck(node) ? [node] : childrenOf(node).flatMap(checksOf);
+function checksOf(node: GraphNode): LeafNode[] {
+  return isLeaf(node) ? [node] : childrenOf(node).flatMap(checksOf);
 }
 
 /** Nodes by id in the reversed graph, for `needs`. */

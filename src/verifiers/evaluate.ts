@@ -3,7 +3,7 @@ import { ShinkenError } from "../errors/index.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
 import { sha256 } from "./canonical.js";
 import type { EpisodeFacts } from "./channels/channel.js";
-import { CheckRun, type CheckSources, type Finding } from "./check.js";
+
 import {
   type Child,
   combineAll,
@@ -17,7 +17,8 @@ import {
 } from "./combine.js";
 import { Forks } from "./forks.js";
 import type { LoadedGraph, Milestone } from "./graph.js";
-import { type CheckNode, childrenOf, combinationKind, type GraphNode, isCheck } from "./schema.js";
+import { childrenOf, combinationKind, type GraphNode, isLeaf, type LeafNode } from "./schema.js";
+import { type Finding, LeafRun, type LeafSources } from "./leaf.js";
 import type { CheckResult, Verdict } from "./verdict.js";
 
 export interface GradeContext {
@@ -108,7 +109,7 @@ export async function evaluateMilestones(
 async function withEvaluation<T>(
   loaded: LoadedGraph,
   context: GradeContext,
-  checks: readonly CheckNode[],
+  checks: readonly LeafNode[],
   kept: ReadonlySet<string>,
   work: (evaluation: Evaluation) => Promise<T>,
 ): Promise<T> {
@@ -135,16 +136,16 @@ class Evaluation {
   private readonly context: GradeContext;
   /** Milestones that are taken as passed without asking. */
   private readonly kept: ReadonlySet<string>;
-  private readonly runs = new Map<string, CheckRun>();
+  private readonly runs = new Map<string, LeafRun>();
   private readonly outcomes = new Map<GraphNode, Promise<Outcome>>();
   private readonly found = new Map<string, CheckResult>();
-  private readonly sources: CheckSources;
+  private readonly sources: LeafSources;
 
   constructor(
     loaded: LoadedGraph,
     context: GradeContext,
     forks: Forks,
-    checks: readonly CheckNode[],
+    checks: readonly LeafNode[],
     kept: ReadonlySet<string>,
   ) {
     this.loaded = loaded;
@@ -154,6 +155,7 @@ class Evaluation {
       forks,
       episode: context.episode,
       readAsset: context.readAsset ?? noAssets,
+      modules: loaded.modules,
       assetFolder: `/run/shinken-grader-${sha256(`assets ${loaded.verifierVersion}`).slice(0, 32)}`,
       readsDone: async () => {
         for (const run of this.runs.values()) await run.prefetchDone();
@@ -176,20 +178,20 @@ class Evaluation {
     return made;
   }
 
-  private run(check: CheckNode): CheckRun {
+  private run(check: LeafNode): LeafRun {
     let run = this.runs.get(check.id);
     if (run === undefined) {
-      run = new CheckRun(check, this.sources);
+      run = new LeafRun(check, this.sources);
       this.runs.set(check.id, run);
     }
     return run;
   }
 
   private async work(node: GraphNode): Promise<Outcome> {
-    if (isCheck(node) && this.kept.has(node.id)) return { kind: "scored", score: 1 };
+    if (isLeaf(node) && this.kept.has(node.id)) return { kind: "scored", score: 1 };
     const start = performance.now();
     const unmet = await this.unmetNeed(node);
-    if (isCheck(node)) {
+    if (isLeaf(node)) {
       const finding = unmet === undefined ? await this.run(node).evaluate() : unmet;
       return this.record(node, finding, performance.now() - start);
     }
@@ -215,7 +217,7 @@ class Evaluation {
     for (const child of childrenOf(node)) {
       children.push({ outcome: await this.outcome(child), weight: child.weight, threshold: child.threshold });
     }
-    if (isCheck(node)) throw new Error("a check combines nothing");
+    if (isLeaf(node)) throw new Error("a check combines nothing");
     switch (combinationKind(node)) {
       case "all":
         return combineAll(children);
@@ -230,7 +232,7 @@ class Evaluation {
     }
   }
 
-  private record(check: CheckNode, finding: Finding | Outcome, ms: number): Outcome {
+  private record(check: LeafNode, finding: Finding | Outcome, ms: number): Outcome {
     const { outcome, evidence } = asOutcome(check.id, finding);
     if ("fault" in finding) this.fault ??= finding.fault ?? null;
     const result: CheckResult = {

@@ -1,7 +1,8 @@
 /** A proven graph, ready to be evaluated. */
 import { digestOf } from "./canonical.js";
+import { MODULE_FILE } from "./code/schema.js";
 import { prove, type ProofContext } from "./proofs.js";
-import { type CheckNode, childrenOf, type GraphNode, isCheck } from "./schema.js";
+import { childrenOf, type GraphNode, isLeaf, type LeafNode } from "./schema.js";
 import { moduleVersions } from "./versions.js";
 
 /** A milestone of a task: a check whose weight is paid when it first holds. */
@@ -21,8 +22,10 @@ export interface LoadedGraph {
   readonly threshold: number;
   /** Named nodes, checks and combinations. */
   readonly nodes: ReadonlyMap<string, GraphNode>;
-  /** All checks in graph order. */
-  readonly checks: readonly CheckNode[];
+  /** Checks and other leaves in graph order. */
+  readonly checks: readonly LeafNode[];
+  /** Grading assets that are JavaScript or TypeScript; code nodes may import them. */
+  readonly modules: readonly string[];
   readonly milestones: readonly Milestone[];
 }
 
@@ -42,9 +45,9 @@ export function verifierVersionOf(graph: unknown, assets: Record<string, { sha25
 /** Proves a graph and prepares it. Throws `bad_task` with the path of the first fault. */
 export function loadGraph(root: GraphNode, options: LoadGraphOptions = {}): LoadedGraph {
   const { nodes } = prove(root, options);
-  const checks: CheckNode[] = [];
+  const checks: LeafNode[] = [];
   const collect = (node: GraphNode): void => {
-    if (isCheck(node)) checks.push(node);
+    if (isLeaf(node)) checks.push(node);
     for (const child of childrenOf(node)) collect(child);
   };
   collect(root);
@@ -56,6 +59,10 @@ export function loadGraph(root: GraphNode, options: LoadGraphOptions = {}): Load
     threshold: options.threshold ?? 1,
     nodes,
     checks,
+    modules: Object.entries(options.assets ?? {})
+      .filter(([name, asset]) => asset.for === "grading" && MODULE_FILE.test(name))
+      .map(([name]) => name)
+      .sort(),
     milestones: checks
       .filter((check) => check.milestone)
       .map(({ id, weight, revocable }) => ({ id, weight, revocable })),

@@ -6,7 +6,15 @@ import type { Assertion, AssertionType } from "./assertions/schema.js";
 import { canonicalJson } from "./canonical.js";
 import type { ResultType } from "./channels/describe.js";
 import { assetsOf, type ChannelQuery, channelNames, resultType } from "./channels/schema.js";
-import { type CheckNode, childrenOf, combinationKind, type GraphNode, isCheck } from "./schema.js";
+import {
+  type CheckNode,
+  childrenOf,
+  combinationKind,
+  type CodeNode,
+  type GraphNode,
+  isCheck,
+  isLeaf,
+} from "./schema.js";
 
 type Path = (string | number)[];
 
@@ -65,7 +73,7 @@ export function prove(root: GraphNode, context: Partial<ProofContext> = {}): Pro
       }
       named.set(node.id, { node, path });
     }
-    if (isCheck(node)) return;
+    if (isLeaf(node)) return;
     const kind = combinationKind(node);
     childrenOf(node).forEach((child, index) => {
       visit(child, kind === "not" ? [...path, kind] : [...path, kind, index], depth + 1);
@@ -74,7 +82,10 @@ export function prove(root: GraphNode, context: Partial<ProofContext> = {}): Pro
   visit(root, context.at ?? ["graph"], 0);
   for (const { node, path } of placed) {
     proveNeeds(node, path, named);
+    if (isLeaf(node) && node.revocable && !node.milestone)
+      throw fault([...path, "revocable"], "only a milestone can be revocable");
     if (isCheck(node)) proveCheck(node, path, context);
+    else if (isLeaf(node)) proveCode(node, path, context);
   }
   proveAcyclic(placed, named);
   const total = placed.reduce((sum, { node }) => sum + node.weight, 0);
@@ -114,7 +125,7 @@ function proveAcyclic(placed: readonly Placed[], named: Map<string, Placed>): vo
 }
 
 function label(node: GraphNode): string {
-  return node.id ?? (isCheck(node) ? "check" : combinationKind(node));
+  return node.id ?? (isLeaf(node) ? "check" : combinationKind(node));
 }
 
 function proveCheck(check: CheckNode, path: Path, context: Partial<ProofContext>): void {
@@ -129,10 +140,25 @@ function proveCheck(check: CheckNode, path: Path, context: Partial<ProofContext>
       `use "${fits[type].join('" or "')}"`,
     );
   }
-  if (check.revocable && !check.milestone)
-    throw fault([...path, "revocable"], "only a milestone can be revocable");
   proveAssertion(check, type, path, channels, context);
   refuseMarkers(check.assert, [...path, "assert"]);
+}
+
+function proveCode(node: CodeNode, path: Path, context: Partial<ProofContext>): void {
+  proveAsset(node.code.module, [...path, "code", "module"], context);
+  const offered = context.channels ?? channelNames;
+  node.code.channels.forEach((channel, index) => {
+    proveChannel(channel, [...path, "code", "channels", index], offered);
+  });
+}
+
+function proveChannel(channel: string, path: Path, offered: readonly string[]): void {
+  if (offered.includes(channel)) return;
+  throw fault(
+    path,
+    `the channel "${channel}" is not available on this image`,
+    `available: ${offered.length === 0 ? "none" : offered.join(", ")}`,
+  );
 }
 
 function proveQuery(
@@ -141,14 +167,7 @@ function proveQuery(
   channels: readonly string[],
   context: Partial<ProofContext>,
 ): void {
-  if (!channels.includes(query.channel)) {
-    const offered = channels.length === 0 ? "none" : channels.join(", ");
-    throw fault(
-      [...path, "channel"],
-      `the channel "${query.channel}" is not available on this image`,
-      `available: ${offered}`,
-    );
-  }
+  proveChannel(query.channel, [...path, "channel"], channels);
   for (const asset of assetsOf(query)) proveAsset(asset.name, [...path, ...asset.path], context);
 }
 

@@ -1,6 +1,7 @@
 /** The check graph as data: checks with a channel, and combinations of nodes. */
 import { z } from "zod";
 import { assertion } from "./assertions/schema.js";
+import { codeSpec } from "./code/schema.js";
 import { pairs } from "./channels/schema.js";
 
 /** Name of a node: what `needs` and verdicts use. */
@@ -13,9 +14,9 @@ const weight = z.number().positive("must be greater than 0").default(1);
 const needs = z.array(nodeId).default([]);
 const threshold = z.number().gt(0).max(1).default(1);
 
-const checkFields = {
+/** What every leaf has, whatever it asks. */
+const leafFields = {
   id: nodeId,
-  assert: assertion,
   weight,
   needs,
   /** Evaluated after every step; its weight is the reward when it first holds. */
@@ -24,16 +25,25 @@ const checkFields = {
   revocable: z.boolean().default(false),
   /** Score from which the check counts as passed. */
   threshold,
-  /** The query changes the machine: it gets a fork of its own. */
-  mutates: z.boolean().default(false),
   /** What a malformed value is: `ungraded` (the default) or a `fail`. Time-outs and dead machines stay ungraded. */
   on_error: z.enum(["ungraded", "fail"]).default("ungraded"),
   /** Host milliseconds after which the check is given up as ungraded. */
   deadline_ms: z.int().positive().max(600_000).default(30_000),
 };
 
-export const checkNode = pairs(checkFields);
+export const checkNode = pairs({
+  ...leafFields,
+  assert: assertion,
+  /** The query changes the machine: it gets a fork of its own. */
+  mutates: z.boolean().default(false),
+});
 export type CheckNode = z.output<typeof checkNode>;
+
+export const codeNode = z.strictObject({ ...leafFields, code: codeSpec });
+export type CodeNode = z.output<typeof codeNode>;
+
+/** A node that asks something; all others combine. */
+export type LeafNode = CheckNode | CodeNode;
 
 interface Combined {
   id?: string | undefined;
@@ -47,13 +57,14 @@ export type WeightedNode = Combined & { weighted: GraphNode[] };
 export type SequenceNode = Combined & { sequence: GraphNode[] };
 export type NotNode = Combined & { not: GraphNode };
 export type CombinationNode = AllNode | AnyNode | WeightedNode | SequenceNode | NotNode;
-export type GraphNode = CheckNode | CombinationNode;
+export type GraphNode = LeafNode | CombinationNode;
 
 const combined = { id: nodeId.optional(), weight, needs, threshold };
 const children = z.array(z.lazy((): z.ZodType<GraphNode> => graphNode)).min(1, "needs at least one node");
 
 export const graphNode: z.ZodType<GraphNode> = z.union([
   checkNode,
+  codeNode,
   z.strictObject({ ...combined, all: children }),
   z.strictObject({ ...combined, any: children }),
   z.strictObject({ ...combined, weighted: children }),
@@ -61,12 +72,17 @@ export const graphNode: z.ZodType<GraphNode> = z.union([
   z.strictObject({ ...combined, not: z.lazy((): z.ZodType<GraphNode> => graphNode) }),
 ]);
 
-/** True for a check, false for a combination. */
+/** True for what asks, false for a combination. */
+export function isLeaf(node: GraphNode): node is LeafNode {
+  return "channel" in node || "code" in node;
+}
+
+/** True for a check of a channel. */
 export function isCheck(node: GraphNode): node is CheckNode {
   return "channel" in node;
 }
 
-/** The nodes under a combination, in graph order; none under a check. */
+/** The nodes under a combination, in graph order; none under a leaf. */
 export function childrenOf(node: GraphNode): readonly GraphNode[] {
   if ("all" in node) return node.all;
   if ("any" in node) return node.any;

@@ -6,6 +6,7 @@ import { channels } from "./channels/schema.js";
  */
 export const moduleVersions: Readonly<Record<string, number>> = {
   graph: 1,
+  code: 1,
   ...Object.fromEntries(Object.entries(channels).map(([name, { version }]) => [`channel/${name}`, version])),
   "assert/text": 1,
   "assert/number": 1,

@@ -1,0 +1,4 @@
+/** The thread of code nodes. */
+import { runCode } from "./engine.js";
+
+export default runCode;
