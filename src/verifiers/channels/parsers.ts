@@ -9,15 +9,16 @@ import type { ChannelQuery, QueryOf } from "./schema.js";
 export type Parser<Query> = (bytes: Uint8Array, query: Query, what: string) => Answer | Promise<Answer>;
 
 /** Channels whose queries read one file and parse it. */
-export type ParsedChannel = "fs";
+export type ParsedChannel = "fs" | "config";
 export type ParsedQuery = Extract<ChannelQuery, { channel: ParsedChannel }>;
 
 const parsers: { [Name in ParsedChannel]: () => Promise<Parser<QueryOf<Name>>> } = {
   fs: async () => (await import("./fs/parse.js")).parseFs,
+  config: async () => (await import("./config/parse.js")).parseConfig,
 };
 
 /** Parses a file's bytes through the query's channel. */
 export async function parseFile(bytes: Uint8Array, query: ParsedQuery, what: string): Promise<Answer> {
-  const parser = await parsers[query.channel]();
+  const parser = (await parsers[query.channel]()) as Parser<ParsedQuery["query"]>;
   return parser(bytes, query.query, what);
 }

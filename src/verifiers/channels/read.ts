@@ -1,6 +1,7 @@
 /** One door to all channels. */
 import type { Answer } from "../value.js";
 import type { ChannelContext, ReadChannel } from "./channel.js";
+import { readConfig } from "./config/read.js";
 import { readEpisode } from "./episode/read.js";
 import { readExecJson } from "./exec-json/read.js";
 import { readFs } from "./fs/read.js";
@@ -12,6 +13,7 @@ const readers: { [Name in ChannelName]: ReadChannel<QueryOf<Name>> } = {
   fs: readFs,
   process: readProcess,
   sqlite: readSqlite,
+  config: readConfig,
   "exec-json": readExecJson,
   episode: readEpisode,
 };

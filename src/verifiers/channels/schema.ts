@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import type { ResultType } from "./describe.js";
+import { configChannel } from "./config/query.js";
 import { episodeChannel } from "./episode/query.js";
 import { execJsonChannel } from "./exec-json/query.js";
 import { fsChannel } from "./fs/query.js";
@@ -15,6 +16,7 @@ export const channels = {
   fs: fsChannel,
   process: processChannel,
   sqlite: sqliteChannel,
+  config: configChannel,
   "exec-json": execJsonChannel,
   episode: episodeChannel,
 } as const;
