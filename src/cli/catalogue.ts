@@ -21,6 +21,10 @@ export const groups: Readonly<Record<string, { summary: string; example: string 
   image: { summary: "build and list guest images", example: "shinken image list" },
   golden: { summary: "look after the frozen machines in the cache", example: "shinken golden list" },
   task: { summary: "check tasks before anybody plays them", example: "shinken task check tasks/demo" },
+  verifier: {
+    summary: "try graders against what is known of them",
+    example: "shinken verifier vectors scoring-vectors.json",
+  },
   machine: { summary: "run a program on the bare machine", example: "shinken machine run program.elf" },
   bench: { summary: "measure forks, the guest and the wire", example: "shinken bench wire --json" },
 };
@@ -80,6 +84,11 @@ export const catalogue: readonly Entry[] = [
     path: ["task", "check"],
     summary: "run the gates on tasks",
     load: () => import("./commands/task-check.js"),
+  },
+  {
+    path: ["verifier", "vectors"],
+    summary: "run inputs and outputs of published scorers",
+    load: () => import("./commands/verifier-vectors.js"),
   },
   {
     path: ["machine", "run"],

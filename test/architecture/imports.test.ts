@@ -13,12 +13,25 @@ const arrows: Record<string, readonly string[]> = {
   sandbox: ["errors", "images"],
   verifiers: ["errors", "sandbox"],
   env: ["errors", "sandbox", "verifiers"],
+  suites: ["errors", "env", "verifiers"],
   operator: ["errors", "env"],
   rollout: ["errors", "env", "operator", "sandbox", "verifiers"],
   wire: ["errors"],
   client: ["errors", "env", "verifiers", "wire"],
   server: ["errors", "env", "rollout", "verifiers", "wire"],
-  cli: ["errors", "images", "sandbox", "verifiers", "env", "operator", "rollout", "wire", "client", "server"],
+  cli: [
+    "errors",
+    "images",
+    "sandbox",
+    "verifiers",
+    "env",
+    "operator",
+    "rollout",
+    "suites",
+    "wire",
+    "client",
+    "server",
+  ],
 };
 
 function files(folder: string): string[] {
