@@ -1,6 +1,6 @@
 /** Bytes of a file to the value that a query asks for. Each parser is loaded when first needed, in a verifier thread. */
 import type { Answer } from "../value.js";
-import type { ChannelQuery, QueryOf } from "./schema.js";
+import type { ChannelName, ChannelQuery, QueryOf } from "./schema.js";
 
 /**
  * Parses bytes; `what` names them in faults. What the query asks for may be absent from a sound file. Throws `ContentFault` for
@@ -8,14 +8,16 @@ import type { ChannelQuery, QueryOf } from "./schema.js";
  */
 export type Parser<Query> = (bytes: Uint8Array, query: Query, what: string) => Answer | Promise<Answer>;
 
-/** Channels whose queries read one file and parse it. */
-export type ParsedChannel = "fs" | "config";
-export type ParsedQuery = Extract<ChannelQuery, { channel: ParsedChannel }>;
-
-const parsers: { [Name in ParsedChannel]: () => Promise<Parser<QueryOf<Name>>> } = {
+const parsers = {
   fs: async () => (await import("./fs/parse.js")).parseFs,
+  html: async () => (await import("./html/parse.js")).parseHtml,
+  xml: async () => (await import("./xml/parse.js")).parseXml,
   config: async () => (await import("./config/parse.js")).parseConfig,
-};
+} satisfies { [Name in ChannelName]?: () => Promise<Parser<QueryOf<Name>>> };
+
+/** Channels whose queries read one file and parse it. */
+export type ParsedChannel = keyof typeof parsers;
+export type ParsedQuery = Extract<ChannelQuery, { channel: ParsedChannel }>;
 
 /** Parses a file's bytes through the query's channel. */
 export async function parseFile(bytes: Uint8Array, query: ParsedQuery, what: string): Promise<Answer> {

@@ -5,9 +5,11 @@ import { readConfig } from "./config/read.js";
 import { readEpisode } from "./episode/read.js";
 import { readExecJson } from "./exec-json/read.js";
 import { readFs } from "./fs/read.js";
+import { readHtml } from "./html/read.js";
 import { readProcess } from "./process/read.js";
 import type { ChannelName, ChannelQuery, QueryOf } from "./schema.js";
 import { readSqlite } from "./sqlite/read.js";
+import { readXml } from "./xml/read.js";
 
 const readers: { [Name in ChannelName]: ReadChannel<QueryOf<Name>> } = {
   fs: readFs,
@@ -15,6 +17,8 @@ const readers: { [Name in ChannelName]: ReadChannel<QueryOf<Name>> } = {
   sqlite: readSqlite,
   config: readConfig,
   "exec-json": readExecJson,
+  html: readHtml,
+  xml: readXml,
   episode: readEpisode,
 };
 

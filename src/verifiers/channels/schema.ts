@@ -9,8 +9,10 @@ import { configChannel } from "./config/query.js";
 import { episodeChannel } from "./episode/query.js";
 import { execJsonChannel } from "./exec-json/query.js";
 import { fsChannel } from "./fs/query.js";
+import { htmlChannel } from "./html/query.js";
 import { processChannel } from "./process/query.js";
 import { sqliteChannel } from "./sqlite/query.js";
+import { xmlChannel } from "./xml/query.js";
 
 export const channels = {
   fs: fsChannel,
@@ -18,6 +20,8 @@ export const channels = {
   sqlite: sqliteChannel,
   config: configChannel,
   "exec-json": execJsonChannel,
+  html: htmlChannel,
+  xml: xmlChannel,
   episode: episodeChannel,
 } as const;
 

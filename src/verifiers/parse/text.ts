@@ -11,6 +11,12 @@ export function decodeText(bytes: Uint8Array, what: string): string {
   }
 }
 
+/** As `decodeText`, without the byte order mark that formats with an encoding of their own allow. Throws `ContentFault`. */
+export function decodeMarked(bytes: Uint8Array, what: string): string {
+  const text = decodeText(bytes, what);
+  return text.startsWith("\ufeff") ? text.slice(1) : text;
+}
+
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** No number that people write is longer. */
 const NUMBER_LENGTH = 400;
