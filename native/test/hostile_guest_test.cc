@@ -76,7 +76,8 @@ TEST_CASE("a turn is shorter for what an instruction does not show") {
   TempDir dir;
   constexpr u64 kTurn = 1'000'000;
   const std::string_view slow[] = {"floods the firmware's console", "reads the disk without an end",
-                                   "drops its translations", "writes garbage to every device"};
+                                   "drops its translations", "writes the code that it runs",
+                                   "writes garbage to every device"};
   for (const Attacker& attacker : attackers()) {
     if (std::find(std::begin(slow), std::end(slow), attacker.what) == std::end(slow)) continue;
     CAPTURE(std::string(attacker.what));

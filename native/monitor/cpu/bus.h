@@ -26,6 +26,8 @@ class Bus {
   virtual void on_timer_changed() = 0;
   /// The hart dropped its translations, which costs the host far more than an instruction.
   virtual void on_translations_dropped() {}
+  /// A page whose code the hart had decoded was written: what it decoded is gone, and so are jumps to it.
+  virtual void on_code_dropped() {}
 };
 
 }  // namespace shinken

@@ -147,7 +147,7 @@ void Core::page_written(u64 page, bool moved) {
     if (!own_table_write_ && tlb_->tables.find(page) != nullptr) flush_tlb();
   }
   if (found == code_.end()) return;
-  if (tlb_ != nullptr) break_block();
+  if (tlb_ != nullptr) break_block(), bus_->on_code_dropped();
   retire_page(found->second);
   code_.erase(found);
 }

@@ -92,10 +92,30 @@ struct JumpCache {
       if ((entry.pc ^ va) >> shift == 0) entry.native = 0;
     }
   }
+  /// Where pages may have blocks, by a hash of the page: one bit for each part of the slots that addresses of
+  /// one virtual page share. Without it a guest that writes its own code would have all slots looked at for
+  /// every store.
+  static constexpr unsigned kParts = kJumpEntries / kSlotsOfPage, kPageHashes = 256;
+  u8 parts[kPageHashes] = {};
+  static_assert(kParts == 8);
+  static unsigned page_hash(const CodePage* page) {
+    return static_cast<unsigned>(reinterpret_cast<u64>(page) * 0x9e3779b97f4a7c15 >> 56);
+  }
+
   /// Forgets the blocks of one page, which moved or go.
   void drop_page(const CodePage* page) {
-    for (unsigned i = 0; i < kJumpEntries; ++i) {
-      if (blocks[i].page == page) entries[i].native = 0, blocks[i].page = nullptr;
+    const unsigned hash = page_hash(page);
+    for (unsigned part = 0; part < kParts; ++part) {
+      if ((parts[hash] >> part & 1) == 0) continue;
+      bool others = false;
+      for (unsigned i = part * kSlotsOfPage; i < (part + 1) * kSlotsOfPage; ++i) {
+        if (blocks[i].page == page) {
+          entries[i].native = 0, blocks[i].page = nullptr;
+        } else if (blocks[i].page != nullptr && page_hash(blocks[i].page) == hash) {
+          others = true;
+        }
+      }
+      if (!others) parts[hash] &= static_cast<u8>(~(1u << part));
     }
   }
   void note(u64 pc, const BlockHeader* block, const CodePage* page) {
@@ -103,6 +123,7 @@ struct JumpCache {
     entries[slot] = {
         pc, reinterpret_cast<u64>(block->native) | (page->writable ? kOwnBlock : 0) | epoch << kEpochShift};
     blocks[slot] = {block, page};
+    parts[page_hash(page)] |= static_cast<u8>(1u << slot / kSlotsOfPage);
     if (!upper_half(pc)) lower = 1;
   }
   /// Keeps what a golden's blocks answer in the upper half, unless it is unwanted(address, block).

@@ -76,6 +76,10 @@ void Board::on_translations_dropped() {
   charge(kDropWork);
 }
 
+void Board::on_code_dropped() {
+  charge(kDropWork);
+}
+
 bool Board::mmio_read(u64 pa, unsigned size, u64* value) {
   charge(kAccessWork);
   u64 offset;

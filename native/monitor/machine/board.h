@@ -50,6 +50,7 @@ class Board final : public Bus, private DeviceHost, private SbiHost {
   SbiResult sbi_call(u64 extension, u64 function, const u64 args[6]) override;
   void on_timer_changed() override { hart_->request_exit(); }
   void on_translations_dropped() override;
+  void on_code_dropped() override;
 
   /// Guest time in ticks.
   u64 now() const override { return hart_->state().instret + hart_->state().skipped; }

@@ -106,6 +106,10 @@ inline std::vector<Attacker> attackers() {
       {"writes other garbage to every device", garbage(1234)},
       {"drops its translations", bytes_of({as::lui(5, kSstatusMxr >> 12), as::csrrs(0, kCsrSstatus, 5),
                                            as::csrrc(0, kCsrSstatus, 5), as::jal(0, -8)})},
+      // A function of two instructions, whose second one it writes before each call.
+      {"writes the code that it runs",
+       bytes_of({as::auipc(5, 0), as::addi(5, 5, 28), as::lw(6, 5, 4), as::sw(6, 5, 4), as::jalr(1, 5, 0),
+                 as::jal(0, -8), as::kNop, as::kNop, as::jalr(0, 1, 0)})},
       {"sets timers that are due at once", ScriptGuest().timer(0).wfi().jump(0).binary()},
   };
 }
