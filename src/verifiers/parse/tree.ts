@@ -81,8 +81,8 @@ export function refusing<T>(what: string, format: string, parse: () => T): T {
 /** What a library threw on hostile bytes, as a fault of theirs. A stack that ran out means nesting. */
 export function asFault(error: unknown, what: string, format: string): ContentFault {
   if (error instanceof ContentFault) return error;
-  if (error instanceof RangeError && /call stack/.test(error.message))
-    return new ContentFault(`${what} is nested deeper than ${JSON_DEPTH}`);
   const message = error instanceof Error ? error.message : String(error);
+  // Some libraries report it as an error of their own, with a place that depends on the thread's stack.
+  if (/call stack/.test(message)) return new ContentFault(`${what} is nested deeper than ${JSON_DEPTH}`);
   return new ContentFault(`${what} is not ${format}: ${message.split("\n")[0] ?? ""}`);
 }
