@@ -1,5 +1,7 @@
 /** Numbers as Python reads them from text: `float(text)` and `int(text)`. */
-import { strip } from "./text.js";
+/** What may stand around a number: not the separators U+001C to U+001F, which are white space elsewhere. */
+const around =
+  /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g;
 
 const decimalDigit = /\p{Nd}/u;
 
@@ -23,7 +25,7 @@ const whole = new RegExp(`^[+-]?${digits}$`);
 
 /** `float(text)`, or undefined where Python raises ValueError. May be infinite or NaN, as there. */
 export function parseFloatLikePython(text: string): number | undefined {
-  const clean = asciiDigits(strip(text));
+  const clean = asciiDigits(text.replace(around, ""));
   const named = special.exec(clean);
   if (named !== null) {
     const magnitude = named[2]?.toLowerCase() === "nan" ? Number.NaN : Number.POSITIVE_INFINITY;
@@ -37,7 +39,7 @@ const MAX_INT_DIGITS = 4300;
 
 /** `int(text)` in base ten, or undefined where Python raises ValueError. Exact at any size. */
 export function parseIntLikePython(text: string): bigint | undefined {
-  const clean = asciiDigits(strip(text));
+  const clean = asciiDigits(text.replace(around, ""));
   if (!whole.test(clean)) return undefined;
   const plain = clean.replaceAll("_", "");
   if (plain.replace(/^[+-]/, "").length > MAX_INT_DIGITS) return undefined;

@@ -1,10 +1,10 @@
 /** OSWorld's executed quirks: each row names the function that was run. */
 import { z } from "zod";
+import { json } from "../json.js";
 import { osworldLists } from "../osworld/scorers/lists.js";
 import { osworldRelativeTime } from "../osworld/scorers/relative-time.js";
 import { faultText, type Profile } from "../scorer.js";
 
-const json = z.json();
 const relative = "rule_relativeTime ";
 const whens = ["first monday four months later", "first monday eight months later"] as const;
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { gaiaQuestion } from "../gaia/scorers/question.js";
 import { hudCall } from "../hud/scorers/call.js";
+import { json } from "../json.js";
 import { mind2webOperation, mind2webPostprocess } from "../mind2web/scorers/operation.js";
 import { mind2web2Tree } from "../mind2web2/scorers/tree.js";
 import { type Fault, faultText, type Outcome, type Profile } from "../scorer.js";
@@ -105,7 +106,7 @@ export const tables: Readonly<Record<string, Table>> = {
     }),
   ),
   hud_normalize_to_tool_call_dict: table(
-    z.strictObject({ in: z.json(), out: z.json() }),
+    z.strictObject({ in: json, out: json }),
     ({ in: call, out }, profile) => ({ expected: out, got: shown(hudCall[profile].score({ call })) }),
   ),
   vwa_required_values: table(
@@ -121,7 +122,7 @@ export const tables: Readonly<Record<string, Table>> = {
     }),
   ),
   mind2web2_tree: table(
-    z.strictObject({ strategy: text, children: z.array(z.json()), score: orFault(number) }),
+    z.strictObject({ strategy: text, children: z.array(json), score: orFault(number) }),
     ({ strategy, children, score }, profile) => ({
       expected: score,
       got: shown(mind2web2Tree[profile].score({ strategy, children })),

@@ -16,11 +16,13 @@ interface Reading {
   expected: (gold: string) => number | undefined;
   /** The number in an answer; what is none never equals anything but itself. */
   answered: (answer: string) => number;
-  /** What the punctuation of a sentence leaves. */
-  withoutPunctuation: (text: string) => string;
+  /** What counts of a text that is neither number nor list. */
+  plain: (text: string) => string;
   /** The answer of somebody who did not answer. */
   missing: string | undefined;
 }
+
+const bare = (value: string): string => lower(withoutSpace(value));
 
 const withoutMarks = (text: string): string =>
   ["$", "%", ","].reduce((rest, mark) => replaceAll(rest, mark, ""), text);
@@ -29,7 +31,7 @@ const withoutMarks = (text: string): string =>
 const faithful: Reading = {
   expected: parseFloatLikePython,
   answered: (answer) => parseFloatLikePython(withoutMarks(answer)) ?? Number.POSITIVE_INFINITY,
-  withoutPunctuation,
+  plain: (text) => withoutPunctuation(bare(text)),
   missing: "None",
 };
 
@@ -43,10 +45,10 @@ const ofNumbers = /(?<=\d)[.,](?=\d)|(?<![\p{L}\p{N}])-(?=\d)/gu;
 const strict: Reading = {
   expected: (gold) => finite(parseFloatLikePython(gold)),
   answered: (answer) => finite(parseFloatLikePython(withoutMarks(answer))) ?? Number.NaN,
-  withoutPunctuation: (text) => {
+  plain: (text) => {
     const kept = [...text.matchAll(ofNumbers)].map((mark) => mark.index);
     const rest = keepingAt(text, new Set(kept));
-    return withoutSpace(rest) === "" ? text : rest;
+    return bare(withoutSpace(rest) === "" ? text : rest);
   },
   missing: undefined,
 };
@@ -60,15 +62,13 @@ const keepingAt = (text: string, kept: ReadonlySet<number>): string =>
 const finite = (value: number | undefined): number | undefined =>
   value !== undefined && Number.isFinite(value) ? value : undefined;
 
-const bare = (value: string): string => lower(withoutSpace(value));
-
 function correct({ answer, gold }: Input, reading: Reading): boolean {
   const said = answer ?? reading.missing;
   if (said === undefined) return false;
   const number = reading.expected(gold);
   if (number !== undefined) return reading.answered(said) === number;
   if (!/[,;]/.test(gold)) {
-    return bare(reading.withoutPunctuation(said)) === bare(reading.withoutPunctuation(gold));
+    return reading.plain(said) === reading.plain(gold);
   }
   const wanted = gold.split(/[,;]/);
   const found = said.split(/[,;]/);

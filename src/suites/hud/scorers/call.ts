@@ -1,14 +1,7 @@
 /** HUD: a task's shorthand for a tool call, made into `{name, arguments}`. */
 import { z } from "zod";
+import { isFields as isObject, type Json, type JsonFields as Fields, json } from "../../json.js";
 import { defineScorer, given, type Outcome } from "../../scorer.js";
-
-type Json = z.output<typeof json>;
-type Fields = { [key: string]: Json };
-
-const json = z.json();
-
-const isObject = (value: Json | undefined): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const holdsCall = (value: Fields): boolean =>
   Object.hasOwn(value, "name") && Object.hasOwn(value, "arguments");

@@ -1,21 +1,17 @@
 /** HUD: the reward in the result of a call of an evaluation tool. */
 import { z } from "zod";
+import { isFields as isObject, type Json, json } from "../../json.js";
 import { defineScorer, fault, given, type Outcome, unit } from "../../scorer.js";
 
 const input = z.strictObject({
-  structured: z.json().optional(),
+  structured: json.optional(),
   /** The result's text blocks, in order. */
   texts: z.array(z.string()).default([]),
   is_error: z.boolean().default(false),
 });
 type Input = z.output<typeof input>;
-type Json = z.output<ReturnType<typeof z.json>>;
-type Fields = { [key: string]: Json };
 
 const names = ["reward", "grade", "score"] as const;
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The first of the three names, in that order. */
 function named(value: unknown): Json | undefined {

@@ -1,9 +1,10 @@
 /** OSWorld's `are_lists_equal`, by which open tabs are compared. */
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { json } from "../../json.js";
 import { defineScorer, given, type Outcome } from "../../scorer.js";
 
-const input = z.strictObject({ a: z.array(z.json()), b: z.array(z.json()) });
+const input = z.strictObject({ a: z.array(json), b: z.array(json) });
 type Lists = z.output<typeof input>;
 
 /** As many, and each of the first somewhere in the second: [A, A] equals [A, C], and not the other way round. */
