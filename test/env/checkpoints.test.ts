@@ -227,6 +227,51 @@ describe.skipIf(unavailable !== null).each<MemoryKind>(["soft", "uffd"])(
       expect((await branch.step([sh("ls")])).info["step"]).toBe(first + 1);
     });
 
+    it("over a thousand steps never holds more than its budget, and goes back to each that it kept", async () => {
+      const steps = 1_000;
+      const budget = 2 * MiB;
+      const whole = new TaskEnvironmentFactory({ provider: provider(), tasks: [] });
+      const session = ofSession(
+        await whole.createSandbox(TEST_IMAGE, { checkpoints: { budgetMiB: budget / MiB } }),
+      );
+      open.push(session);
+      const path = "/home/agent/step";
+      const digests = [checkpointOf((await session.reset({ seed })).info).digest];
+      let most = 0;
+      for (let step = 1; step <= steps; step += 1) {
+        const { info } = await session.step([{ type: "write_file", path, content: `${step}\n` }]);
+        digests.push(checkpointOf(info).digest);
+        most = Math.max(most, (await session.checkpoints()).held_bytes);
+      }
+      expect(new Set(digests).size).toBe(steps + 1);
+      expect(most).toBeLessThanOrEqual(budget);
+      expect(most).toBeGreaterThan(budget / 2);
+      const { checkpoints, taken, dropped } = await session.checkpoints();
+      const first = checkpoints[0]?.step ?? 0;
+      // The oldest went, one after the other, and only they.
+      expect(checkpoints.map(({ step, digest }) => [step, digest])).toEqual(
+        digests.map((digest, step) => [step, digest]).slice(first),
+      );
+      expect({ taken, dropped }).toEqual({ taken: steps + 1, dropped: first });
+      expect(first).toBeGreaterThan(steps / 2);
+      for (const atStep of [first, Math.floor((first + steps) / 2), steps]) {
+        const machine = microvm(session.episode().machine);
+        const again = await machine.native.forkAt({ step: atStep }, { kind: "grade" });
+        expect(await again.digest()).toBe(digests[atStep]);
+        await again.close();
+        const branch = await forked(session, atStep);
+        const { observation } = await branch.step([{ type: "exec", argv: ["cat", path] }]);
+        expect(observation.results[0]?.text).toBe(`${atStep}`);
+      }
+      for (const atStep of [0, first - 1]) {
+        await expect(session.fork({ atStep })).rejects.toMatchObject({
+          code: "checkpoint_missing",
+          message: `no checkpoint of step ${atStep} is kept; kept: ${first} to ${steps}`,
+        });
+      }
+      whole.close();
+    });
+
     it("takes the checkpoint of a step that was cancelled and done again from the second time", async () => {
       const session = await made();
       await session.reset({ seed, params });
