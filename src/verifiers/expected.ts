@@ -6,11 +6,14 @@ import { sha256 } from "./canonical.js";
 import type { ChannelQuery } from "./channels/schema.js";
 import { parseJson } from "./parse/json.js";
 import { decodeText, parseNumber } from "./parse/text.js";
-import { type Answer, type Cell, ContentFault, type Value } from "./value.js";
+import { parseInPool } from "./pool.js";
+import { type Answer, type Cell, ContentFault, type Picture, type Value } from "./value.js";
 
 export interface ExpectedSources {
   readAsset(path: string): Promise<Uint8Array>;
   read(query: ChannelQuery): Promise<Answer>;
+  /** Aborts when the check is given up. */
+  signal: AbortSignal;
 }
 
 type Wanted = Value["type"];
@@ -23,7 +26,7 @@ function wantedType(type: Assertion["type"], field: string): Wanted {
 }
 
 /** Fields that may name their value by reference. */
-const FIELDS = ["equals", "subset", "lines", "rows", "sha256"] as const;
+const FIELDS = ["equals", "subset", "lines", "rows", "sha256", "similar"] as const;
 
 /** Replaces every expected value that is a reference. Rejects with `ContentFault` where it is missing or of the wrong type. */
 export async function ground(assertion: Assertion, sources: ExpectedSources): Promise<GroundAssertion> {
@@ -51,7 +54,10 @@ async function fetchValue(
   if ("base64" in reference) return new Uint8Array(Buffer.from(reference.base64, "base64"));
   if ("asset" in reference) {
     const bytes = await sources.readAsset(reference.asset);
-    return field === "sha256" ? sha256(bytes) : fromAsset(bytes, wanted, reference.asset);
+    if (field === "sha256") return sha256(bytes);
+    return wanted === "image"
+      ? pictureOf(bytes, reference.asset, sources.signal)
+      : fromAsset(bytes, wanted, reference.asset);
   }
   const answer = await sources.read(reference.from);
   if ("absent" in answer) throw new ContentFault(`the expected value is missing: ${answer.absent}`);
@@ -69,7 +75,7 @@ function referenceOf(value: unknown): Reference | undefined {
 }
 
 /** A gold file's bytes as a value. A fault here is the task's own, and still never a score. */
-function fromAsset(bytes: Uint8Array, wanted: Wanted, name: string): unknown {
+function fromAsset(bytes: Uint8Array, wanted: Exclude<Wanted, "image">, name: string): unknown {
   const what = `the asset ${name}`;
   switch (wanted) {
     case "bytes":
@@ -87,6 +93,14 @@ function fromAsset(bytes: Uint8Array, wanted: Wanted, name: string): unknown {
     case "file":
       throw new ContentFault(`${what} cannot stand for a file's properties`);
   }
+}
+
+/** A gold picture, decoded where the agent's is. */
+async function pictureOf(bytes: Uint8Array, name: string, signal: AbortSignal): Promise<Picture> {
+  const query = { channel: "image", query: { kind: "image", path: "/" } } as const;
+  const answer = await parseInPool(bytes, query, `the asset ${name}`, signal);
+  if ("absent" in answer || answer.type !== "image") throw new Error("a decoded picture is no picture");
+  return answer.value;
 }
 
 function assetRows(value: Json, what: string): Cell[][] {

@@ -39,6 +39,7 @@ const fits: Record<ResultType, readonly AssertionType[]> = {
   file: ["file"],
   list: ["list", "set"],
   bytes: ["bytes"],
+  image: ["image"],
 };
 
 /** Separators by which foreign graders smuggle alternatives into a string; here they would never match. */
@@ -262,8 +263,8 @@ function proveRanges(assertion: Assertion, path: Path): void {
       ranges.push([at, cell]);
     });
   }
-  const sized = assertion as { size?: object; length?: unknown; row_count?: object };
-  for (const key of ["size", "length", "row_count"] as const) {
+  const sized = assertion as Partial<Record<"size" | "length" | "row_count" | "width" | "height", unknown>>;
+  for (const key of ["size", "length", "row_count", "width", "height"] as const) {
     const range = sized[key];
     if (typeof range !== "object" || range === null) continue;
     if (Object.values(range).every((one) => one === undefined))

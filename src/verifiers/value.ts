@@ -16,6 +16,17 @@ export interface FileFacts {
   sha256?: string | undefined;
 }
 
+/** A decoded picture. */
+export interface Picture {
+  format: string;
+  width: number;
+  height: number;
+  /** As the file holds them; the pixels always have four. */
+  channels: number;
+  /** Red, green, blue and alpha of each pixel, row by row from the top. */
+  pixels: Uint8Array;
+}
+
 export type Value =
   | { type: "text"; value: string }
   | { type: "number"; value: number }
@@ -23,7 +34,8 @@ export type Value =
   | { type: "table"; columns: string[]; rows: Cell[][] }
   | { type: "file"; value: FileFacts }
   | { type: "list"; value: (string | number)[] }
-  | { type: "bytes"; value: Uint8Array };
+  | { type: "bytes"; value: Uint8Array }
+  | { type: "image"; value: Picture };
 
 /** What a query came to: a value, or word that the thing asked for is not there (which is a failed check, not an error). */
 export type Answer = Value | { absent: string };

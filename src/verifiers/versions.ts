@@ -16,4 +16,5 @@ export const moduleVersions: Readonly<Record<string, number>> = {
   "assert/list": 1,
   "assert/set": 1,
   "assert/bytes": 1,
+  "assert/image": 1,
 };

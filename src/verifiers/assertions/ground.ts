@@ -1,8 +1,9 @@
 /** Assertions whose expected values have been fetched: what is left is plain data and a pure function. */
-import type { Cell, Judgement } from "../value.js";
+import type { Cell, Judgement, Picture } from "../value.js";
 import type {
   BytesAssertion,
   FileAssertion,
+  ImageAssertion,
   Json,
   JsonAssertion,
   ListAssertion,
@@ -26,6 +27,11 @@ export type GroundList = Omit<ListAssertion, "equals"> & { equals?: Item[] };
 export type GroundSet = Omit<SetAssertion, "equals"> & { equals?: Item[] };
 export type GroundBytes = Omit<BytesAssertion, "equals"> & { equals?: Uint8Array };
 
+export type GroundImage = Omit<ImageAssertion, "equals" | "similar"> & {
+  equals?: Picture;
+  similar?: Picture;
+};
+
 export type GroundAssertion =
   | GroundText
   | GroundNumber
@@ -34,7 +40,8 @@ export type GroundAssertion =
   | GroundFile
   | GroundList
   | GroundSet
-  | GroundBytes;
+  | GroundBytes
+  | GroundImage;
 
 /** Puts the demands of one assertion together: all must hold, the weakest decides. */
 export class Demands {

@@ -3,6 +3,7 @@ import { type Answer, ContentFault, type Judgement } from "../value.js";
 import { judgeBytes } from "./bytes.js";
 import { judgeFile } from "./file.js";
 import type { GroundAssertion } from "./ground.js";
+import { judgeImage } from "./image.js";
 import { judgeJson } from "./json.js";
 import { judgeList } from "./list.js";
 import { judgeNumber } from "./number.js";
@@ -37,6 +38,9 @@ export function judge(assertion: GroundAssertion, answer: Answer): Judgement {
     case "bytes":
       if (answer.type === "bytes") return judgeBytes(assertion, answer.value);
       break;
+    case "image":
+      if (answer.type === "image") return judgeImage(assertion, answer.value);
+      break;
   }
   throw wrongType(assertion.type, answer.type);
 }
@@ -48,7 +52,7 @@ function wrongType(wanted: string, seen: string): ContentFault {
 /** Sizes, in characters, bytes or cells, above which a judgement leaves the main thread. */
 const INLINE_LIMIT = 64 * 1024;
 
-/** True where judging could take long: patterns, and large values. */
+/** True where judging could take long: patterns, pictures and large values. */
 export function isHeavy(assertion: GroundAssertion, answer: Answer): boolean {
   if ("absent" in answer) return false;
   if (assertion.type === "text" && assertion.matches !== undefined) return true;
@@ -69,6 +73,9 @@ function weightOf(answer: Exclude<Answer, { absent: string }>): number {
       return answer.rows.length * Math.max(1, answer.columns.length) * 16;
     case "json":
       return roughSize(answer.value);
+    case "image":
+      // A hash costs as much whatever the picture's size.
+      return Number.POSITIVE_INFINITY;
     default:
       return 0;
   }

@@ -234,6 +234,46 @@ export const bytesAssertion = z
   })
   .refine(bytesRule.check, bytesRule.message);
 
+const side = z
+  .strictObject({ min: z.int().optional(), max: z.int().optional(), equals: z.int().optional() })
+  .optional();
+const expectedPicture = z.union([assetReference, otherQuery]);
+const imageRule = atLeastOne(["width", "height", "equals", "similar", "regions"]);
+export const imageAssertion = z
+  .strictObject({
+    type: z.literal("image"),
+    width: side,
+    height: side,
+    /** The same size, and every pixel the same, alpha included. */
+    equals: expectedPicture.optional(),
+    /** The picture that `min_ssim` and `max_hash_distance` speak of. */
+    similar: expectedPicture.optional(),
+    /** Least mean structural similarity of luma; another size has none. */
+    min_ssim: z.number().min(-1).max(1).optional(),
+    /** Most bits in which the perceptual hashes differ, of 64; sizes may differ. */
+    max_hash_distance: z.int().min(0).max(64).optional(),
+    /** Rectangles and their mean colour; no channel may be further off than `tolerance`. */
+    regions: z
+      .array(
+        z.strictObject({
+          x: z.int().nonnegative(),
+          y: z.int().nonnegative(),
+          width: z.int().positive(),
+          height: z.int().positive(),
+          colour: z.string().regex(/^#[0-9a-f]{6}$/, 'must be six lower-case hex digits, e.g. "#ff8000"'),
+          tolerance: z.number().min(0).max(255).default(0),
+        }),
+      )
+      .min(1)
+      .optional(),
+  })
+  .refine(imageRule.check, imageRule.message)
+  .refine(
+    ({ similar, min_ssim: ssim, max_hash_distance: distance }) =>
+      (similar !== undefined) === (ssim !== undefined || distance !== undefined),
+    "similar goes with min_ssim, max_hash_distance or both",
+  );
+
 export const assertion = z.discriminatedUnion("type", [
   textAssertion,
   numberAssertion,
@@ -243,6 +283,7 @@ export const assertion = z.discriminatedUnion("type", [
   listAssertion,
   setAssertion,
   bytesAssertion,
+  imageAssertion,
 ]);
 
 export type TextAssertion = z.output<typeof textAssertion>;
@@ -253,5 +294,6 @@ export type FileAssertion = z.output<typeof fileAssertion>;
 export type ListAssertion = z.output<typeof listAssertion>;
 export type SetAssertion = z.output<typeof setAssertion>;
 export type BytesAssertion = z.output<typeof bytesAssertion>;
+export type ImageAssertion = z.output<typeof imageAssertion>;
 export type Assertion = z.output<typeof assertion>;
 export type AssertionType = Assertion["type"];

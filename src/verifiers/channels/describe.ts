@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 /** Types that a query can return; there is no boolean, so nothing can be true by accident. */
-export type ResultType = "text" | "number" | "json" | "table" | "file" | "list" | "bytes";
+export type ResultType = "text" | "number" | "json" | "table" | "file" | "list" | "bytes" | "image";
 
 export interface ChannelDescription<Query extends z.ZodType> {
   /** One schema of all kinds; each kind has a literal field `kind`. */

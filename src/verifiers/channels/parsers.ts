@@ -12,6 +12,7 @@ const parsers = {
   fs: async () => (await import("./fs/parse.js")).parseFs,
   html: async () => (await import("./html/parse.js")).parseHtml,
   xml: async () => (await import("./xml/parse.js")).parseXml,
+  image: async () => (await import("./image/parse.js")).parseImage,
   config: async () => (await import("./config/parse.js")).parseConfig,
 } satisfies { [Name in ChannelName]?: () => Promise<Parser<QueryOf<Name>>> };
 

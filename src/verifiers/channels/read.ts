@@ -6,6 +6,7 @@ import { readEpisode } from "./episode/read.js";
 import { readExecJson } from "./exec-json/read.js";
 import { readFs } from "./fs/read.js";
 import { readHtml } from "./html/read.js";
+import { readImage } from "./image/read.js";
 import { readProcess } from "./process/read.js";
 import type { ChannelName, ChannelQuery, QueryOf } from "./schema.js";
 import { readSqlite } from "./sqlite/read.js";
@@ -19,6 +20,7 @@ const readers: { [Name in ChannelName]: ReadChannel<QueryOf<Name>> } = {
   "exec-json": readExecJson,
   html: readHtml,
   xml: readXml,
+  image: readImage,
   episode: readEpisode,
 };
 

@@ -10,6 +10,7 @@ import { episodeChannel } from "./episode/query.js";
 import { execJsonChannel } from "./exec-json/query.js";
 import { fsChannel } from "./fs/query.js";
 import { htmlChannel } from "./html/query.js";
+import { imageChannel } from "./image/query.js";
 import { processChannel } from "./process/query.js";
 import { sqliteChannel } from "./sqlite/query.js";
 import { xmlChannel } from "./xml/query.js";
@@ -22,6 +23,7 @@ export const channels = {
   "exec-json": execJsonChannel,
   html: htmlChannel,
   xml: xmlChannel,
+  image: imageChannel,
   episode: episodeChannel,
 } as const;
 
