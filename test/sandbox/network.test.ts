@@ -219,6 +219,23 @@ describe.skipIf(unavailable !== null)("machines on one switch", () => {
     await closeAll([a, b, branch, grade]);
   });
 
+  it("keep checkpoints, each of itself, and branches of those are on no switch", async () => {
+    const checkpoints = { budgetBytes: 16 * 1024 ** 2 };
+    const [a, b] = await Promise.all([golden.fork({ checkpoints }), golden.fork({ checkpoints })]);
+    await provider().join([a, b]);
+    const keep = (step: number) => Promise.all([a.checkpoint?.(step), b.checkpoint?.(step)]);
+    await keep(0);
+    await serve(b);
+    expect(await ask(a, b.address?.ip ?? "", "first")).toBe("FIRST");
+    const kept = await keep(1);
+    expect(kept.map((one) => one?.digest)).toEqual([await a.digest(), await b.digest()]);
+    expect(await ask(a, b.address?.ip ?? "", "second")).toBe("SECOND");
+    const branch = await a.forkAt?.(1);
+    if (branch === undefined) throw new Error("the provider keeps no checkpoints");
+    expect(await ask(branch, b.address?.ip ?? "", "third")).not.toContain("THIRD");
+    await closeAll([a, b, branch]);
+  });
+
   it("go on when one of them is closed, even while another works", async () => {
     const [a, b] = await Promise.all([golden.fork(), golden.fork()]);
     await provider().join([a, b]);
