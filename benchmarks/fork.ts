@@ -9,6 +9,7 @@ import {
   hostForks,
   type MemoryKind,
   MICROSECONDS,
+  nestedForks,
   readyForks,
   sample,
   timed,
@@ -18,6 +19,9 @@ import { hostFacts, percentile, rounded, type Spread, spread } from "./statistic
 /** What machines with one kind of guest memory cost. */
 export interface ForkFigures {
   fork_us: Spread;
+  /** A fork of a fork that has written so many pages since its own fork or the one before. */
+  nested_fork_us: Spread;
+  nested_fork_pages: Spread;
   ready_ms: Spread;
   /** `true` as the first command of a machine that has just become ready. */
   first_step_ms: Spread;
@@ -130,6 +134,8 @@ async function measure(
 
   say("host fork");
   const forks = await hostForks(provider, golden, times(1000));
+  say("nested fork");
+  const nested = await nestedForks(provider, golden, times(1000));
   say("ready");
   const { ready, close } = await readyForks(golden, times(1000));
   say("first step");
@@ -154,6 +160,8 @@ async function measure(
   const thousand = await bulk(golden, 1000);
   return {
     fork_us: spread(forks.map((ms) => ms * MICROSECONDS)),
+    nested_fork_us: spread(nested.times.map((ms) => ms * MICROSECONDS)),
+    nested_fork_pages: spread(nested.pages),
     ready_ms: spread(ready),
     first_step_ms: spread(firstStep),
     bulk100_ms: rounded(hundred.ms),

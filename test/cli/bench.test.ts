@@ -10,6 +10,8 @@ const number = expect.any(Number) as number;
 const spread = { p50: number, p99: number };
 const figures = {
   fork_us: spread,
+  nested_fork_us: spread,
+  nested_fork_pages: spread,
   ready_ms: spread,
   first_step_ms: spread,
   loaded: { first_ready_ms: number, bulk100_ms: number },

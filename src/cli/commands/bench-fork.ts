@@ -12,6 +12,8 @@ export interface Spread {
 
 interface ForkFigures {
   fork_us: Spread;
+  nested_fork_us: Spread;
+  nested_fork_pages: Spread;
   ready_ms: Spread;
   first_step_ms: Spread;
   bulk100_ms: number;
@@ -77,6 +79,8 @@ function render({ golden_mib, memory, baseline }: ForkReport): string {
   const figures = Object.entries(memory).flatMap(([kind, of]) => [
     `${kind} memory`,
     row("host fork", of.fork_us, "us"),
+    row("fork of a dirty fork", of.nested_fork_us, "us"),
+    row("pages that it had written", of.nested_fork_pages, "pages"),
     row("fork to ready", of.ready_ms, "ms"),
     row("first step: true", of.first_step_ms, "ms"),
     `${"100 forks ready".padEnd(28)} ${of.bulk100_ms} ms (golden just loaded: ${of.loaded.bulk100_ms} ms)`,

@@ -14,6 +14,7 @@ import { bootImage, disksOf, settle } from "./boot.js";
 import type { Family, ForkFailure, Household } from "./family.js";
 import { hostFork, replicaOf } from "./fork.js";
 import { Gate } from "./gate.js";
+import { macBytes } from "./identity.js";
 import { type GoldenNote, MicrovmGolden, SharedGolden } from "./golden.js";
 import { type GoldenIdentity, goldenDigest, GoldenStore } from "./golden-store.js";
 import { MicrovmNetwork } from "./network.js";
@@ -161,6 +162,14 @@ export class MicrovmProvider implements SandboxProvider {
       throw new ShinkenError("internal", "not a golden of this provider");
     const identity = { generationId: randomBytes(16), mac: "02:00:00:00:00:01" };
     return hostFork(golden.shared.native, identity, this.#household.memory);
+  }
+
+  /** The same of a machine between two requests: with the freeze, which is most of it, and the way to an engine thread and back. */
+  hostBranch(machine: Sandbox): Promise<NativeMachine> {
+    if (!(machine instanceof MicrovmSandbox))
+      throw new ShinkenError("internal", "not a machine of this provider");
+    const mac = macBytes("02:00:00:00:00:01");
+    return machine.native.fork({ kind: "branch", generationId: randomBytes(16), mac });
   }
 
   /** Bytes of a golden's pages that are not all zeros. */
