@@ -14,6 +14,7 @@ const parsers = {
   xml: async () => (await import("./xml/parse.js")).parseXml,
   image: async () => (await import("./image/parse.js")).parseImage,
   config: async () => (await import("./config/parse.js")).parseConfig,
+  archive: async () => (await import("./archive/parse.js")).parseArchive,
 } satisfies { [Name in ChannelName]?: () => Promise<Parser<QueryOf<Name>>> };
 
 /** Channels whose queries read one file and parse it. */

@@ -1,5 +1,6 @@
 /** One door to all channels. */
 import type { Answer } from "../value.js";
+import { readArchive } from "./archive/read.js";
 import type { ChannelContext, ReadChannel } from "./channel.js";
 import { readConfig } from "./config/read.js";
 import { readEpisode } from "./episode/read.js";
@@ -17,6 +18,7 @@ const readers: { [Name in ChannelName]: ReadChannel<QueryOf<Name>> } = {
   process: readProcess,
   sqlite: readSqlite,
   config: readConfig,
+  archive: readArchive,
   "exec-json": readExecJson,
   html: readHtml,
   xml: readXml,

@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import type { ResultType } from "./describe.js";
+import { archiveChannel } from "./archive/query.js";
 import { configChannel } from "./config/query.js";
 import { episodeChannel } from "./episode/query.js";
 import { execJsonChannel } from "./exec-json/query.js";
@@ -20,6 +21,7 @@ export const channels = {
   process: processChannel,
   sqlite: sqliteChannel,
   config: configChannel,
+  archive: archiveChannel,
   "exec-json": execJsonChannel,
   html: htmlChannel,
   xml: xmlChannel,

@@ -7,7 +7,7 @@ import { type Answer, ContentFault } from "../../../src/verifiers/value.js";
 import type { MemoryMachine } from "../../support/memory-sandbox.js";
 import { check, mutated } from "./support.js";
 
-type Files = MemoryMachine["files"];
+type Files = NonNullable<MemoryMachine["files"]>;
 
 /** A file that a real tool wrote; the scripts beside it say which. */
 export function fixture(name: string): Uint8Array {
