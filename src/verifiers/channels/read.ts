@@ -8,6 +8,8 @@ import { readExecJson } from "./exec-json/read.js";
 import { readFs } from "./fs/read.js";
 import { readHtml } from "./html/read.js";
 import { readImage } from "./image/read.js";
+import { readMbox } from "./mbox/read.js";
+import { readMedia } from "./media/read.js";
 import { readProcess } from "./process/read.js";
 import type { ChannelName, ChannelQuery, QueryOf } from "./schema.js";
 import { readSqlite } from "./sqlite/read.js";
@@ -23,6 +25,8 @@ const readers: { [Name in ChannelName]: ReadChannel<QueryOf<Name>> } = {
   html: readHtml,
   xml: readXml,
   image: readImage,
+  media: readMedia,
+  mbox: readMbox,
   episode: readEpisode,
 };
 

@@ -12,6 +12,8 @@ import { execJsonChannel } from "./exec-json/query.js";
 import { fsChannel } from "./fs/query.js";
 import { htmlChannel } from "./html/query.js";
 import { imageChannel } from "./image/query.js";
+import { mboxChannel } from "./mbox/query.js";
+import { mediaChannel } from "./media/query.js";
 import { processChannel } from "./process/query.js";
 import { sqliteChannel } from "./sqlite/query.js";
 import { xmlChannel } from "./xml/query.js";
@@ -26,6 +28,8 @@ export const channels = {
   html: htmlChannel,
   xml: xmlChannel,
   image: imageChannel,
+  media: mediaChannel,
+  mbox: mboxChannel,
   episode: episodeChannel,
 } as const;
 
