@@ -5,7 +5,9 @@
 #include "addon/environment.h"
 #include "addon/golden_object.h"
 #include "addon/machine_object.h"
+#include "monitor/base/error.h"
 #include "monitor/memory/machine_memory.h"
+#include "monitor/memory/userfault.h"
 
 namespace shinken::addon {
 namespace {
@@ -77,6 +79,23 @@ Napi::Value drop_caches(const Napi::CallbackInfo& info) {
       [](Napi::Env env) { return env.Undefined(); });
 }
 
+/// `hostMemory()`: what this host grants flat guest memory.
+Napi::Value host_memory(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const Napi::Object result = Napi::Object::New(env);
+  try {
+    const auto faults = Userfault::shared();
+    result.Set("refusal", env.Null());
+    result.Set("writeScan", faults->has_scan());
+    result.Set("coldGoldens", faults->can_serve());
+    result.Set("hugePages", host_grants_huge_pages());
+  } catch (const MonitorError& error) {
+    result.Set("refusal", std::string(error.what()));
+    for (const char* what : {"writeScan", "coldGoldens", "hugePages"}) result.Set(what, false);
+  }
+  return result;
+}
+
 Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   Environment::install(env);
   MachineObject::define(env);
@@ -89,6 +108,7 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("repackGolden", Napi::Function::New(env, repack_golden_file, "repackGolden"));
   exports.Set("joinMachines", Napi::Function::New(env, MachineObject::join, "joinMachines"));
   exports.Set("dropCaches", Napi::Function::New(env, drop_caches, "dropCaches"));
+  exports.Set("hostMemory", Napi::Function::New(env, host_memory, "hostMemory"));
   exports.Set("engineStats", Napi::Function::New(env, engine_stats, "engineStats"));
   exports.Set("machineAbi", kMachineAbi);
   return exports;

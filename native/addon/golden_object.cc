@@ -12,6 +12,8 @@ namespace shinken::addon {
 namespace {
 
 constexpr size_t kMaxNote = 64 * 1024;
+/// Four bytes for each page of the largest RAM.
+constexpr size_t kMaxOrderBytes = (kMaxMemoryMiB << 20 >> kPageShift) * sizeof(u32);
 
 GoldenLayout layout_of(bool compress) {
   return compress ? GoldenLayout::kCompressed : GoldenLayout::kMapped;
@@ -62,16 +64,19 @@ Napi::Object object_of(Napi::Env env, const GoldenFacts& facts) {
 }  // namespace
 
 void GoldenObject::define(Napi::Env env) {
-  const Napi::Function constructor = DefineClass(env, "Golden",
-                                                 {
-                                                     InstanceMethod<&GoldenObject::fork>("fork"),
-                                                     InstanceMethod<&GoldenObject::save>("save"),
-                                                     InstanceMethod<&GoldenObject::digest>("digest"),
-                                                     InstanceMethod<&GoldenObject::decode_code>("decodeCode"),
-                                                     InstanceMethod<&GoldenObject::facts>("facts"),
-                                                     InstanceMethod<&GoldenObject::close>("close"),
-                                                     InstanceAccessor<&GoldenObject::closed>("closed"),
-                                                 });
+  const Napi::Function constructor =
+      DefineClass(env, "Golden",
+                  {
+                      InstanceMethod<&GoldenObject::fork>("fork"),
+                      InstanceMethod<&GoldenObject::save>("save"),
+                      InstanceMethod<&GoldenObject::digest>("digest"),
+                      InstanceMethod<&GoldenObject::decode_code>("decodeCode"),
+                      InstanceMethod<&GoldenObject::prefetch>("prefetch"),
+                      InstanceMethod<&GoldenObject::touched_pages>("touchedPages"),
+                      InstanceMethod<&GoldenObject::facts>("facts"),
+                      InstanceMethod<&GoldenObject::close>("close"),
+                      InstanceAccessor<&GoldenObject::closed>("closed"),
+                  });
   Environment::of(env)->golden_constructor = Napi::Persistent(constructor);
 }
 
@@ -168,6 +173,35 @@ Napi::Value GoldenObject::decode_code(const Napi::CallbackInfo& info) {
   if (!golden) return info.Env().Undefined();
   return environment_->async(
       info.Env(), [golden] { golden->decode_code(); }, [](Napi::Env env) { return env.Undefined(); });
+}
+
+Napi::Value GoldenObject::prefetch(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto golden = mine(info);
+  if (!golden) return env.Undefined();
+  Options options(env, info[0], "prefetch", {"order"});
+  const std::vector<u8> bytes = options.bytes("order", 0, kMaxOrderBytes);
+  if (!options.ok()) return env.Undefined();
+  if (bytes.size() % sizeof(u32) != 0) {
+    throw_type(env, "prefetch: `order` must be of four bytes a page");
+    return env.Undefined();
+  }
+  std::vector<u32> order(bytes.size() / sizeof(u32));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = load_le<u32>(&bytes[i * sizeof(u32)]);
+  // Without an order as they lie: all follow whatever comes first.
+  if (order.empty()) order.push_back(0);
+  golden->prefetch(std::move(order));
+  return env.Undefined();
+}
+
+Napi::Value GoldenObject::touched_pages(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto golden = mine(info);
+  if (!golden) return env.Undefined();
+  const std::vector<u32> pages = golden->touched_pages();
+  Napi::Uint8Array bytes = Napi::Uint8Array::New(env, pages.size() * sizeof(u32));
+  for (std::size_t i = 0; i < pages.size(); ++i) store_le(bytes.Data() + i * sizeof(u32), pages[i]);
+  return bytes;
 }
 
 Napi::Value GoldenObject::facts(const Napi::CallbackInfo& info) {

@@ -27,6 +27,8 @@ class GoldenObject final : public Napi::ObjectWrap<GoldenObject> {
   Napi::Value save(const Napi::CallbackInfo& info);
   Napi::Value digest(const Napi::CallbackInfo& info);
   Napi::Value decode_code(const Napi::CallbackInfo& info);
+  Napi::Value prefetch(const Napi::CallbackInfo& info);
+  Napi::Value touched_pages(const Napi::CallbackInfo& info);
   Napi::Value facts(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
   Napi::Value closed(const Napi::CallbackInfo& info);

@@ -63,6 +63,33 @@ Napi::Value MachineObject::freeze(const Napi::CallbackInfo& info) {
       [env, core = core_] { core->finish_work(env); });
 }
 
+Napi::Value MachineObject::snapshot(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (!ready(info)) return env.Undefined();
+  auto live = std::make_shared<std::unique_ptr<LiveSnapshot>>();
+  core_->busy = true;
+  return core_->environment->async(
+      env, [live, machine = core_->machine] { *live = Machine::snapshot(machine); },
+      [live, core = core_](Napi::Env env) -> Napi::Value {
+        auto golden = std::make_shared<std::shared_ptr<Golden>>();
+        const Napi::Object result = Napi::Object::New(env);
+        result.Set("golden",
+                   core->environment->async(
+                       env,
+                       [live, golden] {
+                         const auto snapshot = std::move(*live);
+                         *golden = snapshot->finish();
+                       },
+                       [golden](Napi::Env env) { return GoldenObject::wrap(env, std::move(*golden)); },
+                       [env, core] { core->finish_snapshot(env); }));
+        return result;
+      },
+      [env, live, core = core_] {
+        if (*live) ++core->snapshots;
+        core->finish_work(env);
+      });
+}
+
 Napi::Value MachineObject::fork(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   if (!ready(info)) return env.Undefined();

@@ -10,13 +10,18 @@ namespace shinken::addon {
 void MachineCore::finish_work(Napi::Env env) {
   busy = false;
   const auto all = joined;
-  if (closing) close_now(env);
+  if (closing && snapshots == 0) close_now(env);
   if (!all) return;
   // Others may have waited for this one.
   for (const auto& weak : *all) {
     const auto other = weak.lock();
-    if (other && other->joined == all && other->closing && !other->occupied()) other->close_now(env);
+    if (other && other->joined == all && other->closing && other->may_close()) other->close_now(env);
   }
+}
+
+void MachineCore::finish_snapshot(Napi::Env env) {
+  --snapshots;
+  if (closing && may_close()) close_now(env);
 }
 
 bool MachineCore::occupied() const {
@@ -62,6 +67,7 @@ void MachineObject::define(Napi::Env env) {
                       InstanceMethod<&MachineObject::expect_nobody>("expectNobody"),
                       InstanceMethod<&MachineObject::cancel>("cancel"),
                       InstanceMethod<&MachineObject::freeze>("freeze"),
+                      InstanceMethod<&MachineObject::snapshot>("snapshot"),
                       InstanceMethod<&MachineObject::fork>("fork"),
                       InstanceMethod<&MachineObject::digest>("digest"),
                       InstanceMethod<&MachineObject::share_code_with>("shareCodeWith"),
@@ -190,7 +196,7 @@ Napi::Value MachineObject::close(const Napi::CallbackInfo& info) {
   core_->closing = true;
   if (core_->busy) {
     core_->machine->cancel();
-  } else if (!core_->occupied()) {
+  } else if (core_->may_close()) {
     core_->close_now(env);
   }
   return deferred.Promise();

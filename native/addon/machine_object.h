@@ -21,6 +21,7 @@ struct MachineCore {
   std::shared_ptr<Machine> machine;    // null once closed
   std::shared_ptr<CheckpointLog> log;  // null: it keeps no checkpoints
   bool busy = false;                   // an engine thread uses it: no other call may
+  unsigned snapshots = 0;              // being finished: it may be used, but not be closed
   bool closing = false;
   std::vector<Napi::Promise::Deferred> closers;
   /// The machines on its switch, itself among them; null if it is not joined. They count as one: no call on
@@ -29,8 +30,10 @@ struct MachineCore {
 
   /// True while it or one that it is joined with is busy.
   bool occupied() const;
+  bool may_close() const { return !occupied() && snapshots == 0; }
   /// Ends the work that set `busy`, and closes if that was asked for meanwhile.
   void finish_work(Napi::Env env);
+  void finish_snapshot(Napi::Env env);
   void close_now(Napi::Env env);
 };
 
@@ -66,6 +69,7 @@ class MachineObject final : public Napi::ObjectWrap<MachineObject> {
   Napi::Value cancel(const Napi::CallbackInfo& info);
   // machine_fork.cc
   Napi::Value freeze(const Napi::CallbackInfo& info);
+  Napi::Value snapshot(const Napi::CallbackInfo& info);
   Napi::Value fork(const Napi::CallbackInfo& info);
   Napi::Value digest(const Napi::CallbackInfo& info);
   Napi::Value share_code_with(const Napi::CallbackInfo& info);

@@ -129,6 +129,7 @@ MAP_TEST_CASE("a memory lives on after its golden, its parent and the golden's f
 MAP_TEST_CASE("where the host has huge pages for shared memory, dense parts of a golden lie in them") {
   const auto image = image_with(1024);
   const u64 huge = image->flat_slot().flat->huge();
+  CHECK(host_grants_huge_pages() == (huge > 0));
   if (huge == 0) {
     MESSAGE("skipped: no huge pages for shared memory here (shmem_enabled), goldens lie in small ones");
   } else {

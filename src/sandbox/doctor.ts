@@ -3,19 +3,13 @@
  * how. Nothing here changes the host.
  */
 import { constants } from "node:fs";
-import { access, readFile, readdir, statfs } from "node:fs/promises";
+import { access, readdir, statfs } from "node:fs/promises";
 import { availableParallelism, freemem, release, totalmem } from "node:os";
 import { delimiter, join } from "node:path";
+import { type DoctorFact, flatMemoryFacts, textOf } from "./doctor-memory.js";
 import { goldenFolder } from "./microvm/golden-folder.js";
 
-/** `note`: works without it, but slower or with less. `missing`: something will not work. */
-export interface DoctorFact {
-  name: string;
-  state: "ok" | "note" | "missing";
-  detail: string;
-  /** What to do about it. */
-  advice?: string | undefined;
-}
+export type { DoctorFact };
 
 /** Memory below which the demo's goldens and image build do not fit, bytes. */
 const MIN_MEMORY = 3 * 1024 ** 3;
@@ -25,11 +19,10 @@ const MIN_DISK = 4 * 1024 ** 3;
 
 /** Gathers the facts of the host, in a stable order. Never rejects: what cannot be read is a fact as well. */
 export async function doctorFacts(): Promise<DoctorFact[]> {
-  const others = await Promise.all([
+  const others = await Promise.all<DoctorFact | DoctorFact[]>([
     kvmFact(),
-    hugePagesFact(),
+    flatMemoryFacts(),
     mapCountFact(),
-    userfaultfdFact(),
     compilerFact("compiler", ["g++", "clang++", "c++"], "apt-get install g++ make", "builds the addon"),
     compilerFact(
       "agent compiler",
@@ -42,15 +35,7 @@ export async function doctorFacts(): Promise<DoctorFact[]> {
     goldenFact(),
     diskFact(),
   ]);
-  return [cpuFact(), memoryFact(), ...others];
-}
-
-async function textOf(path: string): Promise<string | null> {
-  try {
-    return (await readFile(path, "utf8")).trim();
-  } catch {
-    return null;
-  }
+  return [cpuFact(), memoryFact(), ...others.flat()];
 }
 
 const mib = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`;
@@ -88,22 +73,6 @@ async function kvmFact(): Promise<DoctorFact> {
   }
 }
 
-async function hugePagesFact(): Promise<DoctorFact> {
-  const name = "huge pages for shared memory";
-  const text = await textOf("/sys/kernel/mm/transparent_hugepage/shmem_enabled");
-  const chosen = text === null ? null : (/\[(\w+)\]/.exec(text)?.[1] ?? null);
-  if (chosen === null) return { name, state: "note", detail: "the kernel does not say" };
-  if (chosen === "never" || chosen === "deny") {
-    return {
-      name,
-      state: "note",
-      detail: `off (${chosen}); only flat guest memory would gain`,
-      advice: "echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled",
-    };
-  }
-  return { name, state: "ok", detail: chosen };
-}
-
 async function mapCountFact(): Promise<DoctorFact> {
   const name = "max_map_count";
   const text = await textOf("/proc/sys/vm/max_map_count");
@@ -111,18 +80,6 @@ async function mapCountFact(): Promise<DoctorFact> {
   const value = Number(text);
   if (value >= MIN_MAP_COUNT) return { name, state: "ok", detail: text };
   return { name, state: "note", detail: text, advice: `sysctl vm.max_map_count=${MIN_MAP_COUNT}` };
-}
-
-async function userfaultfdFact(): Promise<DoctorFact> {
-  const name = "userfaultfd";
-  const allowed = await textOf("/proc/sys/vm/unprivileged_userfaultfd");
-  try {
-    await access("/dev/userfaultfd", constants.R_OK | constants.W_OK);
-    return { name, state: "ok", detail: "by /dev/userfaultfd" };
-  } catch {
-    if (process.getuid?.() === 0 || allowed === "1") return { name, state: "ok", detail: "permitted" };
-    return { name, state: "note", detail: "user-mode faults only; soft guest memory does not use it" };
-  }
 }
 
 async function compilerFact(

@@ -209,7 +209,10 @@ std::unique_ptr<LiveSnapshot> Machine::snapshot(const std::shared_ptr<Machine>& 
   auto golden = from.golden_parts();
   bool voids = false;
   auto memory = from.memory->begin_live(&voids);
-  if (voids) from.hart->drop_translations();
+  if (voids) {
+    from.hart->drop_translations();
+    from.publish();
+  }
   return std::unique_ptr<LiveSnapshot>(
       new LiveSnapshot(machine, std::move(memory), std::make_shared<Golden>(std::move(golden))));
 }

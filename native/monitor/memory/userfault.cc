@@ -17,6 +17,7 @@
 #include <system_error>
 #include <vector>
 
+#include "monitor/memory/host_mapping.h"
 #include "monitor/memory/linux_faults.h"
 
 namespace shinken {
@@ -362,6 +363,16 @@ u64 huge_bytes(const u8* at, u64 bytes) {
   return sum;
 }
 
+bool host_grants_huge_pages() {
+  const FileHandle file = make_memory_file(kHugeBytes);
+  u8* at = map_host(file.get(), kHugeBytes, PROT_READ | PROT_WRITE, MAP_SHARED, true);
+  ask_for_huge_pages(at, kHugeBytes);
+  *at = 1;
+  const bool granted = huge_bytes(at, kHugeBytes) > 0;
+  munmap(at, kHugeBytes);
+  return granted;
+}
+
 }  // namespace shinken
 
 #else
@@ -403,6 +414,9 @@ FileHandle make_memory_file(u64) {
 }
 void seal_memory_file(const FileHandle&, bool) {}
 void ask_for_huge_pages(u8*, u64) {}
+bool host_grants_huge_pages() {
+  return false;
+}
 u64 huge_bytes(const u8*, u64) {
   return 0;
 }

@@ -99,6 +99,9 @@ void seal_memory_file(const FileHandle& file, bool content);
 
 /// Asks for 2 MiB pages; whether they come is the host's business.
 void ask_for_huge_pages(u8* at, u64 bytes);
+/// True if this host gives them to goldens: one is asked for, touched and looked at. Throws kNoMemory,
+/// kHostUnsupported.
+bool host_grants_huge_pages();
 /// Bytes of a mapped range that lie in huge pages; 0 where the kernel cannot say.
 u64 huge_bytes(const u8* at, u64 bytes);
 

@@ -141,6 +141,12 @@ export interface NativeMachine {
   expectNobody(): void;
   cancel(): void;
   freeze(): Promise<NativeGolden>;
+  /**
+   * As `freeze`, but the machine is free again once the moment is held, and `golden` is finished while it goes on; with `uffd` memory
+   * a write to a page that is not copied yet waits for it. One at a time: a second one rejects with code `busy`. A close waits for
+   * the end. `golden` rejects with code `no_memory` if the host has none for the copies; the machine goes on.
+   */
+  snapshot(): Promise<{ golden: Promise<NativeGolden> }>;
   fork(options: BranchOptions | { kind: "grade" }): Promise<NativeMachine>;
   /** For machines forked with `checkpointBytes`. `dropped`: the steps that were. Error with code `no_checkpoint` for others. */
   checkpoint(options: {
@@ -176,6 +182,13 @@ export interface NativeGolden {
   digest(): Promise<string>;
   /** Decodes the code that its file names, for later forks; costs about 1.5 µs a block, on an engine thread. */
   decodeCode(): Promise<void>;
+  /**
+   * Of a golden loaded from disk: fills pages of its memory file ahead of the first `uffd` forks, on a thread of its own, in this order
+   * (page numbers, four bytes each, little-endian) and then the rest. Nothing for `soft` forks, which need it not.
+   */
+  prefetch(options: { order?: Uint8Array }): void;
+  /** The pages that `uffd` forks touched before they were there, in that form: an order for the next process. */
+  touchedPages(): Uint8Array;
   facts(): {
     memoryBytes: number;
     storedPages: number;
@@ -264,6 +277,18 @@ export interface EngineStats {
   checkpoints: CheckpointStats;
 }
 
+/** What a host grants flat guest memory. */
+export interface HostMemory {
+  /** Why there is none, and what to set; null if there is. */
+  refusal: string | null;
+  /** Written pages can be asked for (Linux 6.7): digests and checkpoints cost what was written, snapshots need not stop the machine. */
+  writeScan: boolean;
+  /** Pages of a golden on disk can be filled as they are touched. */
+  coldGoldens: boolean;
+  /** A page of 2 MiB was asked for, and came. */
+  hugePages: boolean;
+}
+
 export interface Addon {
   readonly Machine: new () => NativeMachine;
   readonly Golden: new () => NativeGolden;
@@ -280,6 +305,8 @@ export interface Addon {
   repackGolden(options: { from: string; to: string; compress?: boolean }): Promise<void>;
   /** Puts 2 to 16 machines on one switch: a run of one takes the others along. */
   joinMachines(machines: readonly NativeMachine[]): void;
+  /** What this host grants `uffd` memory; asks it anew. */
+  hostMemory(): HostMemory;
   engineStats(): EngineStats;
   /** Machines at rest let go of their decoded code, and freed memory goes back to the host. */
   dropCaches(): Promise<void>;
