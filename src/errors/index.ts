@@ -49,6 +49,7 @@ const infrastructure: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "machine_died",
   "machine_timeout",
   "agent_protocol",
+  "judge_failed",
   "grader_error",
   "internal",
 ]);

@@ -103,6 +103,10 @@ export const errorTable = {
   machine_timeout: { retry: true, meaning: "The wall-clock safety net ended the request." },
   agent_protocol: { retry: true, meaning: "The guest agent sent something that breaks its protocol." },
   guest_error: { retry: false, meaning: "The guest refused the operation; the message carries its errno." },
+  judge_failed: {
+    retry: true,
+    meaning: "No judge is configured, or its endpoint gave no reply; the verdict is ungraded.",
+  },
   grader_error: { retry: true, meaning: "A check could not be evaluated; the verdict is ungraded." },
   internal: { retry: false, meaning: "A fault of ours; please report it with the message." },
 } as const;

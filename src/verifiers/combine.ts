@@ -8,7 +8,8 @@ export type Outcome =
   | { kind: "scored"; score: number }
   /** A node that it needs did not pass: it counts as 0, and not even `not` makes a pass of it. */
   | { kind: "skipped"; reason: string }
-  | { kind: "ungraded"; reason: string };
+  /** `harness`: nobody could ask; unsaid where what was asked about is to blame. */
+  | { kind: "ungraded"; reason: string; harness?: true };
 
 export interface Child {
   outcome: Outcome;
@@ -75,6 +76,26 @@ export function combineSequence(children: readonly Child[]): Outcome {
   const stopped = children[stop]?.outcome;
   if (stopped?.kind === "ungraded") return stopped;
   return scored(meanOf(children, stop + 1));
+}
+
+/** True where a `fallback` stops: the child is graded, or nobody could ask it, which no other child makes good. */
+export function settles(outcome: Outcome): boolean {
+  return outcome.kind !== "ungraded" || outcome.harness === true;
+}
+
+/** The first child that settles the question decides; where none does, the last one's reason stands. */
+export function combineFallback(children: readonly Child[]): Outcome {
+  const deciding = children.find(({ outcome }) => settles(outcome)) ?? children[children.length - 1];
+  return (deciding as Child).outcome;
+}
+
+/**
+ * No judge makes a pass of what programs alone fail: `program` is what the same node comes to without its judges, undefined where
+ * nothing else is left.
+ */
+export function heldBack(outcome: Outcome, program: Outcome | undefined, threshold: number): Outcome {
+  if (program === undefined || program.kind === "ungraded") return outcome;
+  return isPass(outcome, threshold) && !isPass(program, threshold) ? program : outcome;
 }
 
 /** One minus the score; what was skipped stays skipped. */

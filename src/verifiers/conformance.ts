@@ -13,6 +13,7 @@ export function reversed(node: GraphNode): GraphNode {
   if ("any" in node) return { ...node, any: turn(node.any) };
   if ("weighted" in node) return { ...node, weighted: turn(node.weighted) };
   if ("sequence" in node) return { ...node, sequence: node.sequence.map(reversed) };
+  if ("fallback" in node) return { ...node, fallback: node.fallback.map(reversed) };
   return { ...node, not: reversed(node.not) };
 }
 

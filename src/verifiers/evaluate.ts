@@ -8,16 +8,28 @@ import {
   type Child,
   combineAll,
   combineAny,
+  combineFallback,
   combineNot,
   combineSequence,
   combineWeighted,
+  heldBack,
   isPass,
   type Outcome,
   reaches,
+  settles,
 } from "./combine.js";
 import { Forks } from "./forks.js";
 import type { LoadedGraph, Milestone } from "./graph.js";
-import { childrenOf, combinationKind, type GraphNode, isLeaf, type LeafNode } from "./schema.js";
+import {
+  childrenOf,
+  type CombinationNode,
+  combinationKind,
+  type GraphNode,
+  isJudge,
+  isLeaf,
+  type LeafNode,
+} from "./schema.js";
+import type { JudgeModel } from "./judge/model.js";
 import { type Finding, LeafRun, type LeafSources } from "./leaf.js";
 import type { CheckResult, Verdict } from "./verdict.js";
 
@@ -30,6 +42,8 @@ export interface GradeContext {
   episode: EpisodeFacts;
   /** Reads a grading asset; `TaskVariant.readAsset`. Unsaid: there are none. */
   readAsset?: ((path: string) => Promise<Uint8Array>) | undefined;
+  /** Answers judge nodes; unsaid: they are ungraded. */
+  judge?: JudgeModel | undefined;
   /** Called with each check's result as soon as it is known, in graph order. */
   onCheck?: ((result: CheckResult) => void) | undefined;
   /** Ends the evaluation; it rejects with `cancelled`. */
@@ -55,13 +69,15 @@ export async function evaluateGraph(loaded: LoadedGraph, context: GradeContext):
   return withEvaluation(loaded, context, loaded.checks, new Set(), async (evaluation) => {
     for (const check of loaded.checks) {
       refuseCancelled(context.signal);
-      await evaluation.outcome(check);
+      if (!loaded.deferred.has(check.id)) await evaluation.outcome(check);
     }
-    const outcome = await evaluation.outcome(loaded.root);
+    const outcome = await evaluation.verdictOutcome();
+    evaluation.skipUnasked();
     const common = {
       task: loaded.task,
       taskVersion: loaded.taskVersion,
       verifierVersion: loaded.verifierVersion,
+      ...(loaded.judgedOnly ? { judgedOnly: true as const } : {}),
       checks: evaluation.results(),
     };
     if (outcome.kind === "ungraded") {
@@ -129,6 +145,9 @@ function refuseCancelled(signal: AbortSignal | undefined): void {
     throw new ShinkenError("cancelled", "the evaluation was cancelled", { cause: signal.reason });
 }
 
+/** Votes of each judge where no program stands behind the verdict. */
+const JUDGED_ONLY_QUORUM = 3;
+
 class Evaluation {
   /** The first failure of the harness that left a check ungraded. */
   fault: ShinkenError | null = null;
@@ -156,13 +175,17 @@ class Evaluation {
       episode: context.episode,
       readAsset: context.readAsset ?? noAssets,
       modules: loaded.modules,
+      judge: context.judge,
+      quorum: loaded.judgedOnly ? JUDGED_ONLY_QUORUM : 1,
       assetFolder: `/run/shinken-grader-${sha256(`assets ${loaded.verifierVersion}`).slice(0, 32)}`,
       readsDone: async () => {
         for (const run of this.runs.values()) await run.prefetchDone();
       },
       signal: context.signal,
     };
-    for (const check of checks) this.run(check).prefetch();
+    for (const check of checks) {
+      if (!loaded.deferred.has(check.id)) this.run(check).prefetch();
+    }
   }
 
   /** Results of the checks evaluated so far, in graph order. */
@@ -176,6 +199,20 @@ class Evaluation {
     const made = this.work(node);
     this.outcomes.set(node, made);
     return made;
+  }
+
+  /** What the whole graph comes to. */
+  async verdictOutcome(): Promise<Outcome> {
+    const { root, threshold } = this.loaded;
+    return heldBack(await this.outcome(root), await this.withoutJudges(root), threshold);
+  }
+
+  /** Leaves that a `fallback` did not come to. */
+  skipUnasked(): void {
+    for (const leaf of this.loaded.checks) {
+      if (this.found.has(leaf.id)) continue;
+      this.record(leaf, { kind: "skipped", reason: "not needed: what stands before it decided" }, 0);
+    }
   }
 
   private run(check: LeafNode): LeafRun {
@@ -205,31 +242,35 @@ class Evaluation {
       if (needed === undefined) throw new Error(`proved graph names the unknown node ${id}`);
       const outcome = await this.outcome(needed);
       if (outcome.kind === "ungraded")
-        return { kind: "ungraded", reason: `needs ${id}, which is ungraded: ${outcome.reason}` };
+        return { ...outcome, reason: `needs ${id}, which is ungraded: ${outcome.reason}` };
       if (!isPass(outcome, needed.threshold))
         return { kind: "skipped", reason: `needs ${id}, which did not pass` };
     }
     return undefined;
   }
 
-  private async combine(node: GraphNode): Promise<Outcome> {
+  private async combine(node: CombinationNode): Promise<Outcome> {
     const children: Child[] = [];
     for (const child of childrenOf(node)) {
-      children.push({ outcome: await this.outcome(child), weight: child.weight, threshold: child.threshold });
+      const outcome = await this.outcome(child);
+      children.push({ outcome, weight: child.weight, threshold: child.threshold });
+      if ("fallback" in node && settles(outcome)) break;
     }
-    if (isLeaf(node)) throw new Error("a check combines nothing");
-    switch (combinationKind(node)) {
-      case "all":
-        return combineAll(children);
-      case "any":
-        return combineAny(children);
-      case "weighted":
-        return combineWeighted(children);
-      case "sequence":
-        return combineSequence(children);
-      case "not":
-        return combineNot((children[0] as Child).outcome);
+    return heldBack(combineAs(node, children), await this.withoutJudges(node), node.threshold);
+  }
+
+  /** What a node with judges comes to without them; undefined where nothing is left, or nothing to leave out. */
+  private async withoutJudges(node: GraphNode): Promise<Outcome | undefined> {
+    if (isLeaf(node) || !hasJudge(node)) return undefined;
+    const children: Child[] = [];
+    for (const child of childrenOf(node)) {
+      if (isJudge(child)) continue;
+      const outcome = hasJudge(child) ? await this.withoutJudges(child) : await this.outcome(child);
+      if (outcome === undefined) continue;
+      children.push({ outcome, weight: child.weight, threshold: child.threshold });
+      if ("fallback" in node && settles(outcome)) break;
     }
+    return children.length === 0 ? undefined : combineAs(node, children);
   }
 
   private record(check: LeafNode, finding: Finding | Outcome, ms: number): Outcome {
@@ -242,10 +283,32 @@ class Evaluation {
       weight: check.weight,
       evidence,
       ms,
+      ...("judge" in finding && finding.judge !== undefined ? { judge: finding.judge } : {}),
     };
     this.found.set(check.id, result);
     if (this.context.signal?.aborted !== true) this.context.onCheck?.(result);
     return outcome;
+  }
+}
+
+function hasJudge(node: GraphNode): boolean {
+  return isJudge(node) || childrenOf(node).some(hasJudge);
+}
+
+function combineAs(node: CombinationNode, children: readonly Child[]): Outcome {
+  switch (combinationKind(node)) {
+    case "all":
+      return combineAll(children);
+    case "any":
+      return combineAny(children);
+    case "weighted":
+      return combineWeighted(children);
+    case "sequence":
+      return combineSequence(children);
+    case "fallback":
+      return combineFallback(children);
+    case "not":
+      return combineNot((children[0] as Child).outcome);
   }
 }
 
@@ -254,7 +317,11 @@ function asOutcome(id: string, finding: Finding | Outcome): { outcome: Outcome; 
     return { outcome: finding, evidence: finding.kind === "scored" ? "" : finding.reason };
   if ("ungraded" in finding) {
     return {
-      outcome: { kind: "ungraded", reason: `${id}: ${finding.ungraded}` },
+      outcome: {
+        kind: "ungraded",
+        reason: `${id}: ${finding.ungraded}`,
+        ...(finding.fault === undefined ? {} : { harness: true }),
+      },
       evidence: finding.ungraded,
     };
   }

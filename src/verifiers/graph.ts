@@ -1,8 +1,9 @@
 /** A proven graph, ready to be evaluated. */
 import { digestOf } from "./canonical.js";
 import { MODULE_FILE } from "./code/schema.js";
-import { prove, type ProofContext } from "./proofs.js";
-import { childrenOf, type GraphNode, isLeaf, type LeafNode } from "./schema.js";
+import type { ProofContext } from "./proofs/fault.js";
+import { prove } from "./proofs/graph.js";
+import { childrenOf, type GraphNode, isJudge, isLeaf, type LeafNode } from "./schema.js";
 import { moduleVersions } from "./versions.js";
 
 /** A milestone of a task: a check whose weight is paid when it first holds. */
@@ -24,8 +25,12 @@ export interface LoadedGraph {
   readonly nodes: ReadonlyMap<string, GraphNode>;
   /** Checks and other leaves in graph order. */
   readonly checks: readonly LeafNode[];
+  /** Leaves that only a `fallback` asks, once what stands before them is ungraded. */
+  readonly deferred: ReadonlySet<string>;
   /** Grading assets that are JavaScript or TypeScript; code nodes may import them. */
   readonly modules: readonly string[];
+  /** Every leaf is a judge: no program stands behind the verdict. */
+  readonly judgedOnly: boolean;
   readonly milestones: readonly Milestone[];
 }
 
@@ -51,6 +56,12 @@ export function loadGraph(root: GraphNode, options: LoadGraphOptions = {}): Load
     for (const child of childrenOf(node)) collect(child);
   };
   collect(root);
+  const deferred = new Set<string>();
+  const defer = (node: GraphNode, later: boolean): void => {
+    if (later && isLeaf(node)) deferred.add(node.id);
+    childrenOf(node).forEach((child, index) => defer(child, later || ("fallback" in node && index > 0)));
+  };
+  defer(root, false);
   return {
     task: options.task ?? "",
     taskVersion: options.taskVersion ?? "",
@@ -59,10 +70,12 @@ export function loadGraph(root: GraphNode, options: LoadGraphOptions = {}): Load
     threshold: options.threshold ?? 1,
     nodes,
     checks,
+    deferred,
     modules: Object.entries(options.assets ?? {})
       .filter(([name, asset]) => asset.for === "grading" && MODULE_FILE.test(name))
       .map(([name]) => name)
       .sort(),
+    judgedOnly: checks.every(isJudge),
     milestones: checks
       .filter((check) => check.milestone)
       .map(({ id, weight, revocable }) => ({ id, weight, revocable })),

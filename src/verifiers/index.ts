@@ -10,6 +10,9 @@ export {
   type Milestone,
   verifierVersionOf,
 } from "./graph.js";
+export { judgeFromEnvironment } from "./judge/configured.js";
+export type { JudgeModel } from "./judge/model.js";
+export type { JudgeRecord } from "./judge/plan.js";
 export { closePool, poolStats, warmPool } from "./pool.js";
 export { type GraphNode, graphNode } from "./schema.js";
 export type { CheckResult, Verdict } from "./verdict.js";

@@ -5,16 +5,18 @@ import type { ChannelContext, EpisodeFacts } from "./channels/channel.js";
 import { readChannel } from "./channels/read.js";
 import { type ChannelQuery, needsMachine, onlyLooks } from "./channels/schema.js";
 import { codePlan } from "./code/plan.js";
+import type { JudgeModel } from "./judge/model.js";
+import { judgePlan, type JudgeRecord } from "./judge/plan.js";
 import { DeadlinePassed } from "./deadline.js";
 import { cut } from "./evidence.js";
 import type { Forks } from "./forks.js";
-import { type LeafNode, isCheck } from "./schema.js";
+import { type LeafNode, isCheck, isJudge } from "./schema.js";
 import { type Answer, ContentFault, type Judgement } from "./value.js";
 import type { MachineView } from "./view.js";
 
 /** What a leaf came to before combinations see it. */
 export type Finding =
-  | { score: number; evidence: string }
+  | { score: number; evidence: string; judge?: JudgeRecord | undefined }
   /** `fault`: the harness could not ask; unsaid where the content is to blame. */
   | { ungraded: string; fault?: ShinkenError | undefined };
 
@@ -26,6 +28,9 @@ export interface LeafAccess {
   /** Grading assets that are JavaScript or TypeScript. */
   modules: readonly string[];
   episode: EpisodeFacts;
+  judge: JudgeModel | undefined;
+  /** Votes of a judge node that does not say how many. */
+  quorum: number;
   /** Aborts when the deadline has passed or the evaluation ends. */
   signal: AbortSignal;
 }
@@ -46,6 +51,8 @@ export interface LeafSources {
   episode: EpisodeFacts;
   readAsset(path: string): Promise<Uint8Array>;
   modules: readonly string[];
+  judge: JudgeModel | undefined;
+  quorum: number;
   /** Folder in a fork of its own where grading assets are put; its name cannot be guessed. */
   assetFolder: string;
   /** Resolves once every read that was started ahead is through: a command runs only after them. */
@@ -70,7 +77,7 @@ export class LeafRun {
 
   constructor(leaf: LeafNode, sources: LeafSources) {
     this.leaf = leaf;
-    this.plan = isCheck(leaf) ? checkPlan(leaf) : codePlan(leaf);
+    this.plan = planOf(leaf);
     this.sources = sources;
   }
 
@@ -102,8 +109,11 @@ export class LeafRun {
     this.sources.signal?.addEventListener("abort", stop, { once: true });
     if (this.sources.signal?.aborted === true) stop();
     try {
-      const { score, evidence } = await withAbort(() => this.work(), this.controller.signal);
-      return { score, evidence: cut(evidence) };
+      const { score, evidence, judge } = await withAbort(() => this.work(), this.controller.signal);
+      const { undecided } = this.leaf;
+      if (undecided !== undefined && undecided.above < score && score < undecided.below)
+        return { ungraded: cut(`undecided: a score of ${score} (${evidence})`) };
+      return { score, evidence: cut(evidence), judge };
     } catch (error) {
       return this.explain(this.controller.signal.aborted ? this.controller.signal.reason : error);
     } finally {
@@ -119,6 +129,8 @@ export class LeafRun {
       readAsset: (path) => this.sources.readAsset(path),
       modules: this.sources.modules,
       episode: this.sources.episode,
+      judge: this.sources.judge,
+      quorum: this.sources.quorum,
       signal: this.controller.signal,
     });
   }
@@ -196,6 +208,11 @@ export class LeafRun {
     const taken = await settled(view);
     if (taken === undefined || taken.busy) this.sources.forks.retire(view);
   }
+}
+
+function planOf(leaf: LeafNode): LeafPlan {
+  if (isCheck(leaf)) return checkPlan(leaf);
+  return isJudge(leaf) ? judgePlan(leaf) : codePlan(leaf);
 }
 
 /** The promise's result, or undefined if it is not there yet. */

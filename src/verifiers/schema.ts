@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { assertion } from "./assertions/schema.js";
 import { codeSpec } from "./code/schema.js";
+import { judgeSpec } from "./judge/schema.js";
 import { pairs } from "./channels/schema.js";
 
 /** Name of a node: what `needs` and verdicts use. */
@@ -27,6 +28,11 @@ const leafFields = {
   threshold,
   /** What a malformed value is: `ungraded` (the default) or a `fail`. Time-outs and dead machines stay ungraded. */
   on_error: z.enum(["ungraded", "fail"]).default("ungraded"),
+  /** Scores strictly between these leave the question open: the node is ungraded, for a `fallback` to settle. */
+  undecided: z
+    .strictObject({ above: z.number().min(0).max(1), below: z.number().min(0).max(1) })
+    .refine(({ above, below }) => above < below, "above must be less than below")
+    .optional(),
   /** Host milliseconds after which the check is given up as ungraded. */
   deadline_ms: z.int().positive().max(600_000).default(30_000),
 };
@@ -42,8 +48,11 @@ export type CheckNode = z.output<typeof checkNode>;
 export const codeNode = z.strictObject({ ...leafFields, code: codeSpec });
 export type CodeNode = z.output<typeof codeNode>;
 
+export const judgeNode = z.strictObject({ ...leafFields, judge: judgeSpec });
+export type JudgeNode = z.output<typeof judgeNode>;
+
 /** A node that asks something; all others combine. */
-export type LeafNode = CheckNode | CodeNode;
+export type LeafNode = CheckNode | CodeNode | JudgeNode;
 
 interface Combined {
   id?: string | undefined;
@@ -55,8 +64,9 @@ export type AllNode = Combined & { all: GraphNode[] };
 export type AnyNode = Combined & { any: GraphNode[] };
 export type WeightedNode = Combined & { weighted: GraphNode[] };
 export type SequenceNode = Combined & { sequence: GraphNode[] };
+export type FallbackNode = Combined & { fallback: GraphNode[] };
 export type NotNode = Combined & { not: GraphNode };
-export type CombinationNode = AllNode | AnyNode | WeightedNode | SequenceNode | NotNode;
+export type CombinationNode = AllNode | AnyNode | WeightedNode | SequenceNode | FallbackNode | NotNode;
 export type GraphNode = LeafNode | CombinationNode;
 
 const combined = { id: nodeId.optional(), weight, needs, threshold };
@@ -65,16 +75,23 @@ const children = z.array(z.lazy((): z.ZodType<GraphNode> => graphNode)).min(1, "
 export const graphNode: z.ZodType<GraphNode> = z.union([
   checkNode,
   codeNode,
+  judgeNode,
   z.strictObject({ ...combined, all: children }),
   z.strictObject({ ...combined, any: children }),
   z.strictObject({ ...combined, weighted: children }),
   z.strictObject({ ...combined, sequence: children }),
+  z.strictObject({ ...combined, fallback: children }),
   z.strictObject({ ...combined, not: z.lazy((): z.ZodType<GraphNode> => graphNode) }),
 ]);
 
 /** True for what asks, false for a combination. */
 export function isLeaf(node: GraphNode): node is LeafNode {
-  return "channel" in node || "code" in node;
+  return "channel" in node || "code" in node || "judge" in node;
+}
+
+/** True for a node whose answer is a model's. */
+export function isJudge(node: GraphNode): node is JudgeNode {
+  return "judge" in node;
 }
 
 /** True for a check of a channel. */
@@ -88,15 +105,20 @@ export function childrenOf(node: GraphNode): readonly GraphNode[] {
   if ("any" in node) return node.any;
   if ("weighted" in node) return node.weighted;
   if ("sequence" in node) return node.sequence;
+  if ("fallback" in node) return node.fallback;
   if ("not" in node) return [node.not];
   return [];
 }
 
+/** The ways to combine. */
+export type CombinationKind = "all" | "any" | "weighted" | "sequence" | "fallback" | "not";
+
 /** How a combination is spelt. */
-export function combinationKind(node: CombinationNode): "all" | "any" | "weighted" | "sequence" | "not" {
+export function combinationKind(node: CombinationNode): CombinationKind {
   if ("all" in node) return "all";
   if ("any" in node) return "any";
   if ("weighted" in node) return "weighted";
   if ("sequence" in node) return "sequence";
+  if ("fallback" in node) return "fallback";
   return "not";
 }

@@ -1,5 +1,6 @@
 /** What channels return and assertions judge. Plain data, so that it can go to a worker. */
 import type { FileType } from "../sandbox/sandbox.js";
+import type { JudgeRecord } from "./judge/plan.js";
 import type { Json } from "./assertions/schema.js";
 
 /** A cell of a table. NULL is a value of its own, equal to nothing but itself; bytes are kept as hex. */
@@ -46,6 +47,8 @@ export interface Judgement {
   score: number;
   /** What was seen and what was wanted. */
   evidence: string;
+  /** Of a judge node: who judged, and what each criterion came to. */
+  judge?: JudgeRecord;
 }
 
 /**

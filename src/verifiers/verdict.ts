@@ -1,3 +1,5 @@
+import type { JudgeRecord } from "./judge/plan.js";
+
 /** The result of one check of a verifier graph. */
 export interface CheckResult {
   id: string;
@@ -10,6 +12,8 @@ export interface CheckResult {
   evidence: string;
   /** Host milliseconds; not part of the verdict's identity. */
   ms: number;
+  /** Of a judge node that was asked. */
+  judge?: JudgeRecord | undefined;
 }
 
 /** What `evaluate` returns. Grading the same state twice gives the same verdict, times aside. */
@@ -23,5 +27,7 @@ export interface Verdict {
   score: number | null;
   passed: boolean | null;
   reason?: string | undefined;
+  /** Present, and true, where every leaf of the graph is a judge. */
+  judgedOnly?: true | undefined;
   checks: CheckResult[];
 }

@@ -1,3 +1,4 @@
+import { PROMPT_VERSION } from "./judge/prompt.js";
 import { channels } from "./channels/schema.js";
 
 /**
@@ -7,6 +8,7 @@ import { channels } from "./channels/schema.js";
 export const moduleVersions: Readonly<Record<string, number>> = {
   graph: 1,
   code: 1,
+  judge: PROMPT_VERSION,
   ...Object.fromEntries(Object.entries(channels).map(([name, { version }]) => [`channel/${name}`, version])),
   "assert/text": 1,
   "assert/number": 1,

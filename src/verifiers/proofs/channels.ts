@@ -1,0 +1,34 @@
+/** Channels are there, and the assets that queries name are for grading. */
+import { nearest } from "../../errors/nearest.js";
+import { assetsOf, type ChannelQuery } from "../channels/schema.js";
+import { fault, type Path, type ProofContext } from "./fault.js";
+
+export function proveChannel(channel: string, path: Path, offered: readonly string[]): void {
+  if (offered.includes(channel)) return;
+  throw fault(
+    path,
+    `the channel "${channel}" is not available on this image`,
+    `available: ${offered.length === 0 ? "none" : offered.join(", ")}`,
+  );
+}
+
+export function proveQuery(
+  query: ChannelQuery,
+  path: Path,
+  channels: readonly string[],
+  context: Partial<ProofContext>,
+): void {
+  proveChannel(query.channel, [...path, "channel"], channels);
+  for (const asset of assetsOf(query)) proveAsset(asset.name, [...path, ...asset.path], context);
+}
+
+export function proveAsset(name: string, path: Path, context: Partial<ProofContext>): void {
+  const assets = context.assets ?? {};
+  const asset = Object.hasOwn(assets, name) ? assets[name] : undefined;
+  if (asset === undefined) {
+    const meant = nearest(name, Object.keys(assets));
+    throw fault(path, `there is no asset "${name}"`, meant && `did you mean "${meant}"?`);
+  }
+  if (asset.for !== "grading")
+    throw fault(path, `the asset "${name}" is for setup; the agent may have seen it`);
+}
