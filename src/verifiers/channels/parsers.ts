@@ -17,6 +17,7 @@ const parsers = {
   mbox: async () => (await import("./mbox/parse.js")).parseMbox,
   config: async () => (await import("./config/parse.js")).parseConfig,
   archive: async () => (await import("./archive/parse.js")).parseArchive,
+  pdf: async () => (await import("./pdf/parse.js")).parsePdf,
 } satisfies { [Name in ChannelName]?: () => Promise<Parser<QueryOf<Name>>> };
 
 /** Channels whose queries read one file and parse it. */

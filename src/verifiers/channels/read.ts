@@ -10,6 +10,7 @@ import { readHtml } from "./html/read.js";
 import { readImage } from "./image/read.js";
 import { readMbox } from "./mbox/read.js";
 import { readMedia } from "./media/read.js";
+import { readPdf } from "./pdf/read.js";
 import { readProcess } from "./process/read.js";
 import type { ChannelName, ChannelQuery, QueryOf } from "./schema.js";
 import { readSqlite } from "./sqlite/read.js";
@@ -21,6 +22,7 @@ const readers: { [Name in ChannelName]: ReadChannel<QueryOf<Name>> } = {
   sqlite: readSqlite,
   config: readConfig,
   archive: readArchive,
+  pdf: readPdf,
   "exec-json": readExecJson,
   html: readHtml,
   xml: readXml,

@@ -14,6 +14,7 @@ import { htmlChannel } from "./html/query.js";
 import { imageChannel } from "./image/query.js";
 import { mboxChannel } from "./mbox/query.js";
 import { mediaChannel } from "./media/query.js";
+import { pdfChannel } from "./pdf/query.js";
 import { processChannel } from "./process/query.js";
 import { sqliteChannel } from "./sqlite/query.js";
 import { xmlChannel } from "./xml/query.js";
@@ -24,6 +25,7 @@ export const channels = {
   sqlite: sqliteChannel,
   config: configChannel,
   archive: archiveChannel,
+  pdf: pdfChannel,
   "exec-json": execJsonChannel,
   html: htmlChannel,
   xml: xmlChannel,
