@@ -148,6 +148,39 @@ describe("a clean-up of goldens", () => {
     expect((await store.load(digest("c"), []))?.facts().note).toBe("c");
   });
 
+  it("removes the order of a golden with it, and one that was left alone", async () => {
+    const store = new GoldenStore(cache);
+    await save(store, "a");
+    await save(store, "b");
+    const order = new Uint8Array([3, 0, 0, 0, 1, 0, 0, 0]);
+    await store.saveOrder(digest("a"), order);
+    await store.saveOrder(digest("b"), order);
+    // Of a golden that is not there: nothing is written.
+    await store.saveOrder(digest("c"), order);
+    expect(await store.order(digest("a"))).toEqual(Buffer.from(order));
+    expect(await store.order(digest("c"))).toBeNull();
+    expect(readdirSync(goldenFolder(cache)).filter((name) => name.endsWith(".touched"))).toHaveLength(2);
+    const a = (await findGolden(goldenFolder(cache), digest("a"))).path;
+    const b = await findGolden(goldenFolder(cache), digest("b"));
+    rmSync(a);
+    const alone = a.replace(".golden", ".touched");
+    utimesSync(alone, 1, 1);
+    await age("b");
+    rmSync(join(goldenFolder(cache), "by-key", digest("b")));
+    expect((await collect()).map(({ path, reason }) => [path, reason])).toEqual([
+      [alone, "of a golden that is gone"],
+      [b.path, "no key points at it"],
+    ]);
+    expect(readdirSync(goldenFolder(cache))).toEqual(["by-key"]);
+  });
+
+  it("takes no order that is damaged", async () => {
+    const store = new GoldenStore(cache);
+    await save(store, "a");
+    await store.saveOrder(digest("a"), new Uint8Array(7));
+    expect(await store.order(digest("a"))).toBeNull();
+  });
+
   it("leaves alone what was used within the hour", async () => {
     await save(new GoldenStore(cache), "a");
     rmSync(join(goldenFolder(cache), "by-key", digest("a")));

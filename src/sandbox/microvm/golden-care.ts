@@ -3,7 +3,15 @@ import { rename, rm, stat, utimes } from "node:fs/promises";
 import { ShinkenError } from "../../errors/index.js";
 import { listImages } from "../../images/cache/images.js";
 import { type GoldenFacts, loadAddon } from "./addon.js";
-import { type GoldenFile, goldenFiles, keyPath, keysOf, leftovers, statePath } from "./golden-folder.js";
+import {
+  type GoldenFile,
+  goldenFiles,
+  keyPath,
+  keysOf,
+  leftovers,
+  orderPath,
+  statePath,
+} from "./golden-folder.js";
 
 /** Bytes of goldens kept; beyond it the ones that were not used for longest go. */
 export const GOLDEN_BUDGET = 8 * 1024 ** 3;
@@ -40,6 +48,7 @@ function usedLately(file: { usedMs: number }, within = KEPT_MS): boolean {
 async function remove(folder: string, file: GoldenFile): Promise<void> {
   for (const key of file.keys) await rm(keyPath(folder, key), { force: true });
   await rm(file.path, { force: true });
+  await rm(orderPath(file.path), { force: true });
 }
 
 /** What a clean-up did, or would do, to one file. */
@@ -64,10 +73,10 @@ export interface CareOptions {
 export async function collectGoldens(folder: string, options: CareOptions): Promise<Care[]> {
   const done: Care[] = [];
   const { dryRun } = options;
-  for (const { path, bytes, usedMs } of await leftovers(folder)) {
+  for (const { path, bytes, usedMs, reason } of await leftovers(folder)) {
     if (usedLately({ usedMs })) continue;
     if (!dryRun) await rm(path, { force: true });
-    done.push({ path, action: "removed", reason: "half-written", freedBytes: bytes });
+    done.push({ path, action: "removed", reason, freedBytes: bytes });
   }
   const images = new Set(listImages(options.cacheDir).map((image) => image.digest));
   const staying: (GoldenFile & { facts: GoldenFacts })[] = [];

@@ -2,6 +2,7 @@
  * The folder of golden files:
  *
  *     goldens/STATE.golden    by state digest, 32 hex digits: docs/golden.md
+ *     goldens/STATE.touched   the pages that its `uffd` forks touched first: four bytes each, little-endian
  *     goldens/by-key/KEY      → ../STATE.golden, by what it was made from, 64 hex digits
  */
 import { lstat, readdir, readlink, stat } from "node:fs/promises";
@@ -12,6 +13,7 @@ import { cacheLayout } from "../../images/cache/folder.js";
 /** Shortest beginning of a digest that names a golden. */
 const MIN_PREFIX = 8;
 const SUFFIX = ".golden";
+const ORDER_SUFFIX = ".touched";
 
 /** Folder of the goldens; it need not exist yet. */
 export function goldenFolder(cacheDir?: string): string {
@@ -20,6 +22,11 @@ export function goldenFolder(cacheDir?: string): string {
 
 export function statePath(folder: string, state: string): string {
   return join(folder, `${state}${SUFFIX}`);
+}
+
+/** Beside a golden's file: where it is written down which pages forks touched first. */
+export function orderPath(golden: string): string {
+  return golden.slice(0, -SUFFIX.length) + ORDER_SUFFIX;
 }
 
 export function keyPath(folder: string, key: string): string {
@@ -66,14 +73,29 @@ export async function keysOf(folder: string): Promise<Map<string, string[]>> {
   return keys;
 }
 
-/** Files that a writer left when it died: half-written ones, by the time of their last change. */
-export async function leftovers(folder: string): Promise<{ path: string; bytes: number; usedMs: number }[]> {
-  const found: { path: string; bytes: number; usedMs: number }[] = [];
-  for (const entry of await namesIn(folder)) {
-    if (!entry.includes(`${SUFFIX}.tmp.`)) continue;
+/** A file that nobody will read. */
+export interface Leftover {
+  path: string;
+  bytes: number;
+  /** Of its last change, Unix milliseconds. */
+  usedMs: number;
+  reason: "half-written" | "of a golden that is gone";
+}
+
+/** What writers left when they died, and orders whose golden was removed by others. */
+export async function leftovers(folder: string): Promise<Leftover[]> {
+  const found: Leftover[] = [];
+  const entries = await namesIn(folder);
+  const present = new Set(entries);
+  for (const entry of entries) {
+    const half = entry.includes(`${SUFFIX}.tmp.`);
+    const golden = entry.endsWith(ORDER_SUFFIX) ? entry.slice(0, -ORDER_SUFFIX.length) + SUFFIX : null;
+    if (!half && (golden === null || present.has(golden))) continue;
     const path = join(folder, entry);
     const info = await lstat(path).catch(() => null);
-    if (info !== null) found.push({ path, bytes: info.blocks * 512, usedMs: wholeMs(info) });
+    if (info === null) continue;
+    const reason = half ? "half-written" : "of a golden that is gone";
+    found.push({ path, bytes: info.blocks * 512, usedMs: wholeMs(info), reason });
   }
   return found;
 }

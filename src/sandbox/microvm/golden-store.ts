@@ -2,13 +2,16 @@
  * Goldens on disk, found by what they were made from and named by their state: two keys whose machines came out alike share
  * a file. A file appears whole or not at all; a damaged or foreign one is removed and made again.
  */
-import { createHash } from "node:crypto";
-import { mkdir, realpath, rm, utimes } from "node:fs/promises";
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, readFile, realpath, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pointName } from "../../images/cache/folder.js";
 import { type Addon, loadAddon, type NativeDisk, type NativeGolden } from "./addon.js";
-import { goldenFolder, keyPath, statePath } from "./golden-folder.js";
+import { goldenFolder, keyPath, orderPath, statePath } from "./golden-folder.js";
 import { GOLDEN_BUDGET, isDamaged, prune, storeError } from "./golden-care.js";
+
+/** Of the largest memory, four bytes a page. */
+const MAX_ORDER_BYTES = 4 * 1024 ** 2;
 
 /** Everything a golden depends on. Two goldens with equal keys are bit-identical. */
 export interface GoldenIdentity {
@@ -61,6 +64,28 @@ export class GoldenStore {
       await rm(path, { force: true });
       await rm(link, { force: true });
       return null;
+    }
+  }
+
+  /** The pages that forks of that golden touched first, as an earlier process wrote it down; null if none has. */
+  async order(key: string): Promise<Uint8Array | null> {
+    try {
+      const order = await readFile(orderPath(await realpath(keyPath(this.folder, key))));
+      return order.length % 4 === 0 && order.length <= MAX_ORDER_BYTES ? order : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Writes it down for the processes to come; atomic. It only saves time, so nobody fails for it. */
+  async saveOrder(key: string, order: Uint8Array): Promise<void> {
+    try {
+      const golden = await realpath(keyPath(this.folder, key));
+      const fresh = `${golden}.tmp.${randomUUID()}`;
+      await writeFile(fresh, order);
+      await rename(fresh, orderPath(golden));
+    } catch {
+      // the golden has gone, or the disk is full
     }
   }
 

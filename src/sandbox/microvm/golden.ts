@@ -6,6 +6,7 @@ import type { Family } from "./family.js";
 import { replicaOf } from "./fork.js";
 import { goldenDigest } from "./golden-store.js";
 import type { MicrovmSandbox } from "./sandbox.js";
+import { nativeError } from "./transport.js";
 import type { WarmDepth } from "./warm.js";
 
 /** What a golden file's note carries beside the machine. */
@@ -54,12 +55,12 @@ export class SharedGolden {
     return new MicrovmGolden(this);
   }
 
-  /** Called by a handle that closes. */
+  /** Called by a handle that closes. With the last one its owner is told, who may look at the native golden once more. */
   release(): void {
     this.#handles -= 1;
     if (this.#handles > 0) return;
-    this.native.close();
     this.#onLast();
+    this.native.close();
   }
 }
 
@@ -92,9 +93,24 @@ export class MicrovmGolden implements Golden {
   }
 }
 
-/** Freezes a machine between two requests; it goes on. The golden lives in memory until its last handle closes. */
-export async function freezeMachine(sandbox: MicrovmSandbox, key: GoldenKey): Promise<MicrovmGolden> {
-  const native = await sandbox.native.freeze();
+/**
+ * Freezes a machine between two requests; once that has begun it goes on, while the golden is finished. The golden lives in memory
+ * until its last handle closes.
+ */
+export async function freezeMachine(
+  sandbox: MicrovmSandbox,
+  key: GoldenKey,
+): Promise<{ golden: Promise<MicrovmGolden> }> {
   const digest = goldenDigest({ ...key, recipe: "freeze" }, loadAddon().machineAbi);
-  return new SharedGolden(digest, native, sandbox.family, sandbox.agent.nextStream).handle();
+  const { family } = sandbox;
+  const { nextStream } = sandbox.agent;
+  const { golden } = await sandbox.native.snapshot();
+  const finished = async (): Promise<MicrovmGolden> => {
+    try {
+      return new SharedGolden(digest, await golden, family, nextStream).handle();
+    } catch (cause) {
+      throw nativeError(cause);
+    }
+  };
+  return { golden: finished() };
 }

@@ -60,8 +60,8 @@ export class MicrovmProvider implements SandboxProvider {
   /** Handles of the provider itself on image goldens, so that task after task need not load them again. */
   readonly #kept = new Map<string, MicrovmGolden>();
   readonly #admission: Admission;
-  /** Code that is being decoded for goldens that were loaded. */
-  readonly #decoding = new Set<Promise<void>>();
+  /** Work that only makes later forks faster. */
+  readonly #chores = new Set<Promise<void>>();
   readonly #household: Household;
   #closing: Promise<void> | null = null;
 
@@ -194,7 +194,7 @@ export class MicrovmProvider implements SandboxProvider {
         await Promise.all([...this.#machines].map((machine) => machine.close()));
       // Builds that were under way have lost their machines and end now.
       await Promise.allSettled(this.#goldens.values());
-      await Promise.all(this.#decoding);
+      await Promise.all(this.#chores);
     })();
     return this.#closing;
   }
@@ -263,7 +263,11 @@ export class MicrovmProvider implements SandboxProvider {
       loaded === null
         ? { ...(await build(family)), warm: undefined }
         : { native: loaded, ...noteOf(loaded.facts().note) };
-    const shared = new SharedGolden(digest, native, family, nextStream, () => this.#goldens.delete(digest));
+    const ahead = loaded !== null && (await this.#readAhead(digest, native));
+    const shared = new SharedGolden(digest, native, family, nextStream, () => {
+      this.#goldens.delete(digest);
+      if (loaded !== null && !ahead) this.#noteOrder(digest, native);
+    });
     try {
       const wanted = this.#options.warm ?? "quick";
       // A golden that was frozen in a fork has the code of that fork's own golden.
@@ -289,11 +293,27 @@ export class MicrovmProvider implements SandboxProvider {
   }
 
   #decode(native: NativeGolden): void {
-    const work = native
-      .decodeCode()
-      .catch(() => undefined)
-      .finally(() => this.#decoding.delete(work));
-    this.#decoding.add(work);
+    this.#chore(native.decodeCode().catch(() => undefined));
+  }
+
+  /** `uffd` forks of a loaded golden wait for its pages one by one: they are read ahead if it is known in which order. */
+  async #readAhead(key: string, native: NativeGolden): Promise<boolean> {
+    if (this.#household.memory !== "uffd") return false;
+    const order = await this.#store.order(key);
+    if (order !== null) native.prefetch({ order });
+    return order !== null;
+  }
+
+  /** Writes down in which order its pages were touched, for the next process. */
+  #noteOrder(key: string, native: NativeGolden): void {
+    const order = native.touchedPages();
+    if (order.length > 0) this.#chore(this.#store.saveOrder(key, order));
+  }
+
+  /** What nobody waits for but the end of the provider. */
+  #chore(work: Promise<void>): void {
+    const done = work.finally(() => this.#chores.delete(done));
+    this.#chores.add(done);
   }
 
   /** Runs `prepare`, lets the machine come to rest, freezes and closes it. */

@@ -63,6 +63,8 @@ export class MicrovmSandbox implements Sandbox {
   /** By the step of each checkpoint: where its agent stood. */
   readonly #streams = new Map<number, number>();
   #frozen: Promise<void> | null = null;
+  /** The golden that is being finished, which requests need not wait for, but the next one does. */
+  #freezing: Promise<void> = Promise.resolve();
   #closing: Promise<void> | null = null;
 
   constructor(parts: MachineParts) {
@@ -243,7 +245,18 @@ export class MicrovmSandbox implements Sandbox {
   }
 
   freeze(key: GoldenKey): Promise<Golden> {
-    return this.#settled(() => this.#aside(() => freezeMachine(this, key)));
+    return this.#settled(async () => {
+      const { golden } = await this.#aside(async () => {
+        await this.#freezing;
+        const begun = await freezeMachine(this, key);
+        this.#freezing = begun.golden.then(
+          () => undefined,
+          () => undefined,
+        );
+        return begun;
+      });
+      return golden;
+    });
   }
 
   digest(): Promise<string> {
