@@ -15,6 +15,7 @@ const parsers = {
   image: async () => (await import("./image/parse.js")).parseImage,
   media: async () => (await import("./media/parse.js")).parseMedia,
   mbox: async () => (await import("./mbox/parse.js")).parseMbox,
+  git: async () => (await import("./git/parse.js")).parseGit,
   config: async () => (await import("./config/parse.js")).parseConfig,
   archive: async () => (await import("./archive/parse.js")).parseArchive,
   pdf: async () => (await import("./pdf/parse.js")).parsePdf,

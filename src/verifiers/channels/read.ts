@@ -6,6 +6,7 @@ import { readConfig } from "./config/read.js";
 import { readEpisode } from "./episode/read.js";
 import { readExecJson } from "./exec-json/read.js";
 import { readFs } from "./fs/read.js";
+import { readGit } from "./git/read.js";
 import { readHtml } from "./html/read.js";
 import { readImage } from "./image/read.js";
 import { readMbox } from "./mbox/read.js";
@@ -29,6 +30,7 @@ const readers: { [Name in ChannelName]: ReadChannel<QueryOf<Name>> } = {
   image: readImage,
   media: readMedia,
   mbox: readMbox,
+  git: readGit,
   episode: readEpisode,
 };
 

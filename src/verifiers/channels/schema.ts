@@ -10,6 +10,7 @@ import { configChannel } from "./config/query.js";
 import { episodeChannel } from "./episode/query.js";
 import { execJsonChannel } from "./exec-json/query.js";
 import { fsChannel } from "./fs/query.js";
+import { gitChannel } from "./git/query.js";
 import { htmlChannel } from "./html/query.js";
 import { imageChannel } from "./image/query.js";
 import { mboxChannel } from "./mbox/query.js";
@@ -32,6 +33,7 @@ export const channels = {
   image: imageChannel,
   media: mediaChannel,
   mbox: mboxChannel,
+  git: gitChannel,
   episode: episodeChannel,
 } as const;
 

@@ -31,11 +31,19 @@ async function entries(view: MachineView, folder: string, budget: Budget): Promi
   return found.map((stat) => ({ path: posix.join(folder, posix.basename(stat.path)), stat }));
 }
 
-/** Everything below a folder, sorted by path. Deeper than `depth` levels is a `ContentFault`, never silently left out. */
-export async function walkTree(view: MachineView, root: string, depth: number): Promise<Entry[]> {
+/**
+ * Everything below a folder, sorted by path. Deeper than `depth` levels is a `ContentFault`, never silently left out.
+ * @param skip paths that are left out with all below them
+ */
+export async function walkTree(
+  view: MachineView,
+  root: string,
+  depth: number,
+  skip: (path: string) => boolean = () => false,
+): Promise<Entry[]> {
   const budget = new Budget();
   const visit = async (folder: string, left: number): Promise<Entry[]> => {
-    const found = await entries(view, folder, budget);
+    const found = (await entries(view, folder, budget)).filter(({ path }) => !skip(path));
     if (left === 0 && found.length > 0) throw new ContentFault(`${root} is deeper than ${depth} levels`);
     const below = await Promise.all(
       found.filter((entry) => entry.stat.type === "directory").map((entry) => visit(entry.path, left - 1)),
