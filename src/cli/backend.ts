@@ -2,6 +2,7 @@
 import type { TaskEnvironmentFactory } from "../env/index.js";
 import type { TaskSet } from "../env/task/index.js";
 import type { EngineLoad, GuestMemory, MemoryKind } from "../sandbox/microvm/addon.js";
+import type { JudgeModel } from "../verifiers/index.js";
 import type { MicrovmProvider } from "../sandbox/microvm/provider.js";
 
 export interface Backend {
@@ -9,6 +10,8 @@ export interface Backend {
   factory: TaskEnvironmentFactory;
   /** Undefined where no folder was given. */
   tasks: TaskSet | undefined;
+  /** The judge that the environment names. */
+  judge: JudgeModel | undefined;
   openMachines(): number;
   guestMemory(): GuestMemory;
   engine(): EngineLoad | undefined;
@@ -34,13 +37,16 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
       import("../sandbox/microvm/provider.js"),
       import("../sandbox/microvm/addon.js"),
     ]);
+  const { judgeFromEnvironment } = await import("../verifiers/index.js");
+  const judge = await judgeFromEnvironment(process.env);
   const tasks = options.tasks === undefined ? undefined : await loadTasks(options.tasks);
   const provider = new MicrovmProvider({ memoryShare: options.memoryShare, memory: options.memory });
-  const factory = new TaskEnvironmentFactory({ provider, tasks: tasks?.tasks ?? [] });
+  const factory = new TaskEnvironmentFactory({ provider, tasks: tasks?.tasks ?? [], judge });
   return {
     provider,
     factory,
     tasks,
+    judge,
     openMachines: () => provider.openMachines(),
     guestMemory,
     engine: engineLoad,

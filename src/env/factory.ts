@@ -1,6 +1,7 @@
 import { ShinkenError } from "../errors/index.js";
 import { nearest } from "../errors/nearest.js";
 import type { SandboxProvider } from "../sandbox/sandbox.js";
+import type { JudgeModel } from "../verifiers/index.js";
 import type { EnvironmentOptions } from "./checkpoints.js";
 import type { Environment, EnvironmentFactory } from "./environment.js";
 import { GoldenStore } from "./session/goldens.js";
@@ -14,6 +15,8 @@ export interface FactoryOptions {
   /** Makes the machines; stays the caller's to close, after `close` of the factory. */
   provider: SandboxProvider;
   tasks: readonly LoadedTask[];
+  /** Answers judge nodes of tasks; without one they are ungraded. */
+  judge?: JudgeModel | undefined;
   /** Goldens kept although no session uses them; 32 if unsaid. */
   maxIdleGoldens?: number;
 }
@@ -33,7 +36,9 @@ export class TaskEnvironmentFactory implements EnvironmentFactory {
       maxIdleGoldens === undefined ? {} : { maxIdle: maxIdleGoldens },
     );
     this.#tasks = options.tasks;
-    this.#scenarios = new Map(options.tasks.map((task) => [task.id, new TaskScenario(task, this.#goldens)]));
+    this.#scenarios = new Map(
+      options.tasks.map((task) => [task.id, new TaskScenario(task, this.#goldens, options.judge)]),
+    );
   }
 
   tasks(): { id: string; version: string; instruction: string; tags: string[] }[] {

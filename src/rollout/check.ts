@@ -1,12 +1,15 @@
 import type { LoadedTask, Task, TaskVariant } from "../env/task/index.js";
 import { ShinkenError } from "../errors/index.js";
 import type { SandboxProvider } from "../sandbox/sandbox.js";
+import type { JudgeModel } from "../verifiers/index.js";
 import { TaskGates, type VariantFindings } from "./gates.js";
 import { renderTable } from "./table.js";
 
 export interface CheckTasksOptions {
   tasks: readonly LoadedTask[];
   provider: SandboxProvider;
+  /** Answers judge nodes. */
+  judge?: JudgeModel | undefined;
   /** Variants that are tried of a task with parameters; 3 if unsaid. */
   variants?: number;
   /** Told as each task has been examined. */
@@ -45,7 +48,7 @@ const defaultVariants = 3;
  * of tasks does not matter, replicas do not see each other. A task whose machine fails has that as its problem.
  */
 export async function checkTasks(options: CheckTasksOptions): Promise<CheckTasksReport> {
-  const gates = new TaskGates(options.provider);
+  const gates = new TaskGates(options.provider, options.judge);
   try {
     const findings: TaskFinding[] = [];
     for (const task of options.tasks) {

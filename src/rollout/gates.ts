@@ -13,7 +13,7 @@ import {
   oracleOperator,
 } from "../operator/index.js";
 import type { SandboxProvider } from "../sandbox/sandbox.js";
-import type { Verdict } from "../verifiers/index.js";
+import type { JudgeModel, Verdict } from "../verifiers/index.js";
 
 /** What the gates found out about one variant. */
 export interface VariantFindings {
@@ -41,7 +41,10 @@ const mutationSeed = new Uint8Array(32);
 export class TaskGates {
   readonly #goldens: GoldenStore;
 
-  constructor(provider: SandboxProvider) {
+  readonly #judge: JudgeModel | undefined;
+
+  constructor(provider: SandboxProvider, judge?: JudgeModel) {
+    this.#judge = judge;
     this.#goldens = new GoldenStore(provider);
   }
 
@@ -100,7 +103,7 @@ export class TaskGates {
   }
 
   async #session(task: LoadedTask, variant: TaskVariant): Promise<Session> {
-    const session = new Session(new TaskScenario(task, this.#goldens));
+    const session = new Session(new TaskScenario(task, this.#goldens, this.#judge));
     try {
       await session.reset({ seed: gateSeed, params: variant.params });
       return session;

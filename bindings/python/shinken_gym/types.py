@@ -113,6 +113,8 @@ class CheckResult:
     weight: float
     evidence: str
     ms: float
+    judge: Mapping[str, Any] | None = None
+    """Of a judge node that was asked: model, votes, criteria, tokens and cost."""
 
     @classmethod
     def from_wire(cls, data: Mapping[str, Any]) -> CheckResult:
@@ -123,6 +125,7 @@ class CheckResult:
             data["weight"],
             data.get("evidence", ""),
             data.get("ms", 0.0),
+            data.get("judge"),
         )
 
 
@@ -138,6 +141,8 @@ class Verdict:
     passed: bool | None
     reason: str | None
     checks: tuple[CheckResult, ...]
+    judged_only: bool = False
+    """Every leaf of the graph is a judge: no program stands behind the verdict."""
 
     @classmethod
     def from_wire(cls, data: Mapping[str, Any]) -> Verdict:
@@ -150,6 +155,7 @@ class Verdict:
             data["passed"],
             data.get("reason"),
             tuple(CheckResult.from_wire(check) for check in data["checks"]),
+            data.get("judged_only", False),
         )
 
 

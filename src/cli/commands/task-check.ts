@@ -29,6 +29,7 @@ async function check(folder: string, options: CheckOptions): Promise<void> {
     const report = await checkTasks({
       tasks: backend.tasks?.tasks ?? [],
       provider: backend.provider,
+      judge: backend.judge,
       ...(options.variants === undefined ? {} : { variants: options.variants }),
       onTask: (finding, done, all) => {
         stage.update(done, all, `${finding.id} ${finding.ok ? "ok" : "NOT OK"}`);

@@ -1,7 +1,13 @@
 import { ShinkenError } from "../../errors/index.js";
 import { MachineBudget } from "../../sandbox/budget.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
-import { evaluateGraph, evaluateMilestones, type GradeContext, type Verdict } from "../../verifiers/index.js";
+import {
+  evaluateGraph,
+  evaluateMilestones,
+  type GradeContext,
+  type JudgeModel,
+  type Verdict,
+} from "../../verifiers/index.js";
 import { runSteps } from "../setup/steps.js";
 import { withinWall } from "../setup/wall.js";
 import type { TaskVariant } from "../task/index.js";
@@ -22,12 +28,19 @@ export class TaskGrader implements Grader {
   readonly #variant: TaskVariant;
   readonly #golden: () => Promise<GoldenLease>;
   readonly #remember: Remember;
+  readonly #judge: JudgeModel | undefined;
 
   /** `remember` is given the way to read the golden's own milestones and may have read them before. */
-  constructor(variant: TaskVariant, golden: () => Promise<GoldenLease>, remember: Remember) {
+  constructor(
+    variant: TaskVariant,
+    golden: () => Promise<GoldenLease>,
+    remember: Remember,
+    judge?: JudgeModel,
+  ) {
     this.#variant = variant;
     this.#golden = golden;
     this.#remember = remember;
+    this.#judge = judge;
   }
 
   baseline(): Promise<ReadonlySet<string>> {
@@ -128,6 +141,7 @@ export class TaskGrader implements Grader {
       fork: () => forking.fork(signal),
       episode,
       readAsset: (path) => this.#variant.readAsset(path),
+      judge: this.#judge,
       signal,
     };
     const { wall_seconds: seconds } = this.#variant.task.limits.verify;

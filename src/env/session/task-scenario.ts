@@ -1,3 +1,4 @@
+import type { JudgeModel } from "../../verifiers/index.js";
 import type { LoadedTask, TaskVariant } from "../task/index.js";
 import type { GoldenStore } from "./goldens.js";
 import { TaskGrader } from "./grader.js";
@@ -16,15 +17,18 @@ export class TaskScenario implements Scenario {
   readonly image: string;
   readonly #task: LoadedTask;
   readonly #goldens: GoldenStore;
+  readonly #judge: JudgeModel | undefined;
   /** By variant: its golden never changes, so these are read once. */
   readonly #baselines = new Map<string, Promise<ReadonlySet<string>>>();
 
-  constructor(task: LoadedTask, goldens: GoldenStore) {
+  /** `judge` answers judge nodes; without one they are ungraded. */
+  constructor(task: LoadedTask, goldens: GoldenStore, judge?: JudgeModel) {
     this.id = task.id;
     this.version = task.version;
     this.image = task.variant().task.image;
     this.#task = task;
     this.#goldens = goldens;
+    this.#judge = judge;
   }
 
   start(seed: number, params?: Record<string, unknown>): Start {
@@ -46,7 +50,7 @@ export class TaskScenario implements Scenario {
         instructions: agent.instructions ?? Number.POSITIVE_INFINITY,
         wallSeconds: agent.wall_seconds,
       },
-      grader: new TaskGrader(variant, golden, (read) => this.#baseline(variant, read)),
+      grader: new TaskGrader(variant, golden, (read) => this.#baseline(variant, read), this.#judge),
       golden,
     };
   }
