@@ -91,6 +91,11 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/verifier-vectors.js"),
   },
   {
+    path: ["verifier", "webarena"],
+    summary: "grade runs of WebArena-Verified from their HAR files",
+    load: () => import("./commands/verifier-webarena.js"),
+  },
+  {
     path: ["machine", "run"],
     summary: "run an ELF file, flat binary or Linux Image",
     // 2 is the instruction limit there.

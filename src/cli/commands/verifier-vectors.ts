@@ -1,6 +1,4 @@
-import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import { ShinkenError } from "../../errors/index.js";
 import {
   type Profile,
   profiles,
@@ -9,6 +7,7 @@ import {
   type VectorTally,
 } from "../../suites/index.js";
 import { exitCodes } from "../exit-codes.js";
+import { readJson } from "./verifier-files.js";
 
 interface VectorOptions {
   profile: Profile;
@@ -30,31 +29,13 @@ export function define(command: Command): void {
 }
 
 async function vectors(file: string, options: VectorOptions): Promise<void> {
-  const { report, tallies } = runVectors(await readJson(file), options.profile);
+  const { report, tallies } = runVectors(
+    await readJson(file, "name a file with one JSON object of vectors"),
+    options.profile,
+  );
   // Not `printJson`: the names inside the values are not ours.
   process.stdout.write(options.json === true ? `${JSON.stringify(report)}\n` : render(report, tallies));
   if (report.different.length > 0) process.exitCode = exitCodes.failed;
-}
-
-async function readJson(file: string): Promise<unknown> {
-  let text: string;
-  try {
-    text = await readFile(file, "utf8");
-  } catch (error) {
-    const { code = "unreadable" } = error as NodeJS.ErrnoException;
-    throw new ShinkenError("bad_request", `${file}: ${code}`, {
-      path: file,
-      suggestion: "name a file of vectors that can be read",
-    });
-  }
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new ShinkenError("bad_request", `${file}: ${(error as Error).message}`, {
-      path: file,
-      suggestion: "the file must hold one JSON object",
-    });
-  }
 }
 
 function render(report: VectorReport, tallies: readonly VectorTally[]): string {

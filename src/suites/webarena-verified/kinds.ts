@@ -99,7 +99,8 @@ const kinds: Readonly<Record<string, Kind<unknown>>> = {
   }),
   null: kind<null>({
     read: (value) => {
-      const empty = value === null || value === "" || (Array.isArray(value) && value.length === 0);
+      const empty =
+        value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
       return empty || (typeof value === "string" && /^(?:n\/a|na|nan|null|none)$/.test(value))
         ? null
         : undefined;

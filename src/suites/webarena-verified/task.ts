@@ -102,7 +102,7 @@ const task = z
   })
   .refine((one) => one.eval.some(({ evaluator }) => evaluator === "AgentResponseEvaluator"), {
     path: ["eval"],
-    message: "needs an AgentResponseEvaluator",
+    error: "needs an AgentResponseEvaluator",
   });
 
 export type WebArenaVerifiedTask = z.output<typeof task>;

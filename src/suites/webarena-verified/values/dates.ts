@@ -34,7 +34,11 @@ interface Found {
   before: number;
 }
 
+/** Marks that may stand between the parts of a date. */
+const foreign = /[^a-z0-9\s.,;:'/+-]/;
+
 function read(text: string): Found | undefined {
+  if (foreign.test(lower(text))) return undefined;
   const found: Found = { numbers: [], month: undefined, before: 0 };
   for (const [word] of lower(text).matchAll(token)) {
     if (word.includes(":")) continue;
@@ -52,10 +56,18 @@ function read(text: string): Found | undefined {
   return found;
 }
 
-/** Eight digits are year, month and day. */
+/** Eight digits are year, month and day, and so are six. */
 function pieces(digits: string): Found["numbers"] {
-  const parts = digits.length === 8 ? [digits.slice(0, 4), digits.slice(4, 6), digits.slice(6)] : [digits];
-  return parts.map((part) => ({ value: Number(part), digits: part.length }));
+  const year = digits.length - 4;
+  const parts =
+    year === 4 || year === 2
+      ? [digits.slice(0, year), digits.slice(year, year + 2), digits.slice(year + 2)]
+      : [digits];
+  // A year of two digits that stands first is one all the same.
+  return parts.map((part, index) => ({
+    value: parts.length > 1 && index === 0 && year === 2 ? century(Number(part)) : Number(part),
+    digits: parts.length > 1 && index === 0 ? 4 : part.length,
+  }));
 }
 
 /** `YYYY-MM-DD`; undefined for what names no whole day. */
@@ -104,7 +116,7 @@ export function monthOf(value: Json): string | undefined {
   const number = parseIntLikePython(strip(value));
   if (number !== undefined) return monthNames[Number(number) - 1];
   const found = read(value);
-  if (found?.month !== undefined && found.numbers.length <= 2) return monthNames[found.month - 1];
+  if (found?.month !== undefined && found.numbers.length <= 1) return monthNames[found.month - 1];
   const day = dayOf(value);
   return day === undefined ? undefined : monthNames[Number(day.slice(5, 7)) - 1];
 }

@@ -49,9 +49,9 @@ function clockSeconds(text: string): number | undefined {
 }
 
 function spokenSeconds(text: string): number | undefined {
-  const found = spoken.exec(text);
-  if (found?.slice(1).every((part) => part === undefined) !== false) return undefined;
-  return units.reduce((sum, [, seconds], index) => sum + Number(found[index + 1] ?? 0) * seconds, 0);
+  const found: (string | undefined)[] = spoken.exec(text)?.slice(1) ?? [];
+  if (found.every((part) => part === undefined)) return undefined;
+  return units.reduce((sum, [, seconds], index) => sum + Number(found[index] ?? 0) * seconds, 0);
 }
 
 /** Three minutes, or a tenth of the longer. */
@@ -77,7 +77,8 @@ const measured = /^\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*\*?\s*([a-z
 /** Metres; a number without a unit says nothing. `5k` is five kilometres. */
 export function distanceOf(value: Json): number | undefined {
   if (typeof value !== "string") return undefined;
-  const text = value.replaceAll(",", "").replace(/(\d+(?:\.\d+)?)\s*k(?=\s|$)/gi, "$1 km");
+  // A currency sign or a mark of doubt is read over, as published.
+  const text = value.replace(/[,$?!`]/g, "").replace(/(\d+(?:\.\d+)?)\s*k(?=\s|$)/gi, "$1 km");
   const [, number, unit = ""] = measured.exec(text) ?? [];
   const size = metres.get(unit);
   return number === undefined || size === undefined ? undefined : Number(number) * size;

@@ -48,10 +48,9 @@ export function addressOf(value: unknown, rules: UrlRules): Address | undefined 
   let path = parts.params === "" ? parts.path : `${parts.path};${parts.params}`;
   let own = rules.query;
   if (own === undefined) {
-    const queries: string[] = [];
-    if (rules.decodeBase64 === true) [path, queries[0]] = withoutBase64(path);
-    if (parts.query !== "") queries.push(strip(parts.query));
-    own = normalQuery(queries.filter((part) => part !== undefined && part !== "").join("&"));
+    let hidden = "";
+    if (rules.decodeBase64 === true) [path, hidden] = withoutBase64(path);
+    own = normalQuery([hidden, strip(parts.query)].filter((part) => part !== "").join("&"));
   }
   const query = queryOf(own, rules);
   const netloc = withoutDefaultPort(parts.scheme, parts.netloc.toLowerCase());
@@ -79,8 +78,8 @@ function sshBase(url: string): string {
     const user = netloc.includes("@") ? (netloc.split("@")[0] ?? "").toLowerCase() : "git";
     return `${user}@__SSH_HOST__:${path.replace(/^\/+/, "").toLowerCase()}`;
   }
-  const [user = "", place = ""] = splitOnce(url, "@");
-  const [, path = ""] = splitOnce(place, ":");
+  const [user, place] = splitOnce(url, "@");
+  const [, path] = splitOnce(place, ":");
   return `${user.toLowerCase()}@__SSH_HOST__:${path.replace(/^\/+/, "").toLowerCase()}`;
 }
 
