@@ -99,7 +99,8 @@ export function readTree(store: ObjectStore, hash: string, what: string): Map<st
   const visit = (tree: string, prefix: string, depth: number): void => {
     if (depth > TREE_DEPTH) throw new ContentFault(`${what}: a tree is deeper than ${TREE_DEPTH}`);
     for (const entry of entriesOf(store.readKind(tree, "tree"), `${what}: tree ${tree}`)) {
-      if (++entries > TREE_LIMIT) throw new ContentFault(`${what}: a tree has more than ${TREE_LIMIT} entries`);
+      if (++entries > TREE_LIMIT)
+        throw new ContentFault(`${what}: a tree has more than ${TREE_LIMIT} entries`);
       const path = `${prefix}${entry.name}`;
       if (entry.mode === FOLDER) visit(entry.hash, `${path}/`, depth + 1);
       else files.set(path, { mode: entry.mode, hash: entry.hash });
@@ -114,11 +115,16 @@ function* entriesOf(bytes: Uint8Array, what: string): Generator<TreeFile & { nam
   for (let at = 0; at < bytes.length; ) {
     const end = bytes.indexOf(0, at);
     const space = bytes.indexOf(0x20, at);
-    if (end === -1 || space === -1 || space > end || end + 21 > bytes.length) throw new ContentFault(`${what} is damaged`);
+    if (end === -1 || space === -1 || space > end || end + 21 > bytes.length)
+      throw new ContentFault(`${what} is damaged`);
     const mode = Buffer.from(bytes.subarray(at, space)).toString("latin1");
     if (!/^[0-7]{5,6}$/.test(mode)) throw new ContentFault(`${what} is damaged`);
     const name = decodeText(bytes.subarray(space + 1, end), `${what}: a name`);
-    yield { mode: Number.parseInt(mode, 8), name, hash: Buffer.from(bytes.subarray(end + 1, end + 21)).toString("hex") };
+    yield {
+      mode: Number.parseInt(mode, 8),
+      name,
+      hash: Buffer.from(bytes.subarray(end + 1, end + 21)).toString("hex"),
+    };
     at = end + 21;
   }
 }

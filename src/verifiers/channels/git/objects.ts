@@ -37,7 +37,8 @@ export class ObjectStore {
     for (const [name, index] of files) {
       if (!name.endsWith(".idx")) continue;
       const bytes = files.get(name.replace(/idx$/, "pack"));
-      if (bytes !== undefined) this.packs.push({ name, bytes, offsets: readPackIndex(index, `${what}: ${name}`) });
+      if (bytes !== undefined)
+        this.packs.push({ name, bytes, offsets: readPackIndex(index, `${what}: ${name}`) });
     }
   }
 
@@ -61,7 +62,8 @@ export class ObjectStore {
     const known = this.known.get(name);
     if (known !== undefined) return known;
     const what = `${this.what}: object ${name}`;
-    if (this.depth > BASE_DEPTH) throw new ContentFault(`${what} is a delta upon more than ${BASE_DEPTH} others by name`);
+    if (this.depth > BASE_DEPTH)
+      throw new ContentFault(`${what} is a delta upon more than ${BASE_DEPTH} others by name`);
     this.depth++;
     const found = this.find(name, what);
     this.depth--;
@@ -75,7 +77,8 @@ export class ObjectStore {
   /** Reads an object that must be of a kind. */
   readKind(name: string, kind: string): Uint8Array {
     const found = this.read(name);
-    if (found.kind !== kind) throw new ContentFault(`${this.what}: object ${name} is a ${found.kind}, not a ${kind}`);
+    if (found.kind !== kind)
+      throw new ContentFault(`${this.what}: object ${name} is a ${found.kind}, not a ${kind}`);
     return found.bytes;
   }
 
@@ -101,7 +104,9 @@ function readLoose(file: Uint8Array, what: string): RawObject {
     // All but the header's own bytes count against the limit.
     head = inflateSync(file, { maxOutputLength: OBJECT_LIMIT + HEADER_LIMIT });
   } catch (error) {
-    throw new ContentFault(`${what} is damaged: ${error instanceof Error ? error.message : "no zlib stream"}`);
+    throw new ContentFault(
+      `${what} is damaged: ${error instanceof Error ? error.message : "no zlib stream"}`,
+    );
   }
   const end = head.indexOf(0);
   const header = /^(commit|tree|blob|tag) (\d{1,10})$/.exec(

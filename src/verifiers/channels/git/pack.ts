@@ -39,7 +39,9 @@ export function readPackIndex(index: Uint8Array, what: string): Map<string, numb
   if (index.length < large) throw cut;
   const found = new Map<string, number>();
   for (let at = 0; at < count; at++) {
-    const name = Buffer.from(index.subarray(INDEX_NAMES + at * 20, INDEX_NAMES + at * 20 + 20)).toString("hex");
+    const name = Buffer.from(index.subarray(INDEX_NAMES + at * 20, INDEX_NAMES + at * 20 + 20)).toString(
+      "hex",
+    );
     let offset = view.getUint32(offsets + at * 4);
     if (offset >= 0x80000000) {
       const place = large + (offset - 0x80000000) * 8;
@@ -58,9 +60,12 @@ export function inflateExactly(bytes: Uint8Array, size: number, what: string): U
   try {
     inflated = inflateSync(bytes, { maxOutputLength: Math.max(1, size) });
   } catch (error) {
-    throw new ContentFault(`${what} is damaged: ${error instanceof Error ? error.message : "no zlib stream"}`);
+    throw new ContentFault(
+      `${what} is damaged: ${error instanceof Error ? error.message : "no zlib stream"}`,
+    );
   }
-  if (inflated.length !== size) throw new ContentFault(`${what} is damaged: ${inflated.length} bytes instead of ${size}`);
+  if (inflated.length !== size)
+    throw new ContentFault(`${what} is damaged: ${inflated.length} bytes instead of ${size}`);
   return inflated;
 }
 
@@ -101,7 +106,8 @@ class Reader {
     for (let goes = more; goes; scale *= 128) {
       const byte = this.byte();
       result += (byte & 0x7f) * scale;
-      if (result > Number.MAX_SAFE_INTEGER) throw new ContentFault(`${this.what} is damaged: a size is too large`);
+      if (result > Number.MAX_SAFE_INTEGER)
+        throw new ContentFault(`${this.what} is damaged: a size is too large`);
       goes = byte >= 0x80;
     }
     return result;
@@ -114,7 +120,8 @@ class Reader {
     while (byte >= 0x80) {
       byte = this.byte();
       result = (result + 1) * 128 + (byte & 0x7f);
-      if (result > Number.MAX_SAFE_INTEGER) throw new ContentFault(`${this.what} is damaged: a distance is too large`);
+      if (result > Number.MAX_SAFE_INTEGER)
+        throw new ContentFault(`${this.what} is damaged: a distance is too large`);
     }
     return result;
   }
@@ -145,7 +152,8 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array, what: string): U
     for (let bit = 0; bit < 4; bit++) if (code & (1 << bit)) offset += reader.byte() * 2 ** (8 * bit);
     for (let bit = 0; bit < 3; bit++) if (code & (0x10 << bit)) length += reader.byte() * 2 ** (8 * bit);
     if (length === 0) length = 0x10000;
-    if (offset + length > base.length) throw new ContentFault(`${what} is damaged: its delta leaves its base`);
+    if (offset + length > base.length)
+      throw new ContentFault(`${what} is damaged: its delta leaves its base`);
     put(base.subarray(offset, offset + length));
   }
   if (at !== size) throw new ContentFault(`${what} is damaged: its delta is too short`);
@@ -153,11 +161,17 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array, what: string): U
 }
 
 /** The object at an offset of a pack; `find` reads a base by its name. */
-export function readPacked(pack: Uint8Array, offset: number, find: (name: string) => RawObject, what: string): RawObject {
+export function readPacked(
+  pack: Uint8Array,
+  offset: number,
+  find: (name: string) => RawObject,
+  what: string,
+): RawObject {
   const deltas: Uint8Array[] = [];
   let at = offset;
   for (;;) {
-    if (deltas.length > CHAIN_LIMIT) throw new ContentFault(`${what} is a delta upon more than ${CHAIN_LIMIT} others`);
+    if (deltas.length > CHAIN_LIMIT)
+      throw new ContentFault(`${what} is a delta upon more than ${CHAIN_LIMIT} others`);
     const reader = new Reader(pack, at, what);
     const first = reader.byte();
     const type = (first >> 4) & 7;
@@ -167,7 +181,8 @@ export function readPacked(pack: Uint8Array, offset: number, find: (name: string
     let next = at;
     if (type === OFFSET_DELTA) {
       next = at - reader.distance();
-      if (next >= at || next < 0) throw new ContentFault(`${what} is damaged: the base of a delta is not before it`);
+      if (next >= at || next < 0)
+        throw new ContentFault(`${what} is damaged: the base of a delta is not before it`);
     } else if (type === NAME_DELTA) base = find(Buffer.from(reader.take(20)).toString("hex"));
     else if (kind === undefined) throw new ContentFault(`${what} is damaged: an entry of kind ${type}`);
     const bytes = inflateExactly(pack.subarray(reader.at), size, what);

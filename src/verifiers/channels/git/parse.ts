@@ -12,7 +12,8 @@ import { type Snapshot, unpackSnapshot } from "./snapshot.js";
 import { changedPaths, Ignored, statusRows, withoutSubmodules, workTree } from "./work.js";
 
 /** Parses what `packSnapshot` made. */
-export const parseGit: Parser<GitQuery> = (bytes, query, what) => answerGit(unpackSnapshot(bytes), query, what);
+export const parseGit: Parser<GitQuery> = (bytes, query, what) =>
+  answerGit(unpackSnapshot(bytes), query, what);
 
 /** Throws `ContentFault` for a repository that is damaged, or of a kind that is not read. */
 export function answerGit(snapshot: Snapshot, query: GitQuery, what: string): Answer {
@@ -44,7 +45,8 @@ function refuseFormats({ files }: Snapshot, what: string): void {
   let section = "";
   for (const line of decodeText(config, `${what}: config`).split("\n")) {
     section = /^\s*\[\s*([^\]]*?)\s*\]/.exec(line)?.[1]?.toLowerCase() ?? section;
-    const [, key = "", value = ""] = /^\s*(?:\[[^\]]*\])?\s*([A-Za-z]+)\s*=\s*"?([^"#;]*?)"?\s*(?:[#;].*)?$/.exec(line) ?? [];
+    const [, key = "", value = ""] =
+      /^\s*(?:\[[^\]]*\])?\s*([A-Za-z]+)\s*=\s*"?([^"#;]*?)"?\s*(?:[#;].*)?$/.exec(line) ?? [];
     if (section !== "extensions") continue;
     const name = key.toLowerCase();
     if (name === "objectformat" && value.toLowerCase() !== "sha1")
@@ -100,8 +102,12 @@ class Repository {
 
   private text(commit: Commit, file: string, ref: string): Answer {
     const found = this.tree(commit).get(file);
-    if (found === undefined || found.mode === SUBMODULE) return { absent: `${this.what}: there is no ${file} at ${ref}` };
-    return { type: "text", value: decodeText(this.store.readKind(found.hash, "blob"), `${this.what}: ${file} at ${ref}`) };
+    if (found === undefined || found.mode === SUBMODULE)
+      return { absent: `${this.what}: there is no ${file} at ${ref}` };
+    return {
+      type: "text",
+      value: decodeText(this.store.readKind(found.hash, "blob"), `${this.what}: ${file} at ${ref}`),
+    };
   }
 
   diff(from: string, to: string | undefined): Answer {
@@ -125,7 +131,8 @@ class Repository {
 
   status(): [string, string, string][] {
     const head = this.refs.head().commit;
-    const tracked = head === null ? new Map<string, TreeFile>() : this.tree(readCommit(this.store, head, this.what));
+    const tracked =
+      head === null ? new Map<string, TreeFile>() : this.tree(readCommit(this.store, head, this.what));
     const index = readIndex(this.snapshot.files.get("index"), this.what);
     return statusRows(withoutSubmodules(tracked), index, this.work(), new Ignored(this.snapshot));
   }

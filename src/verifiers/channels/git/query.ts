@@ -27,7 +27,12 @@ const gitQuery = z.discriminatedUnion("kind", [
   }),
   z.strictObject({ kind: z.literal("commit"), path, ref: ref.default("HEAD") }),
   z.strictObject({ kind: z.literal("tree"), path, ref: ref.default("HEAD") }),
-  z.strictObject({ kind: z.literal("text"), path, ref: ref.default("HEAD"), file: z.string().min(1).max(4_095) }),
+  z.strictObject({
+    kind: z.literal("text"),
+    path,
+    ref: ref.default("HEAD"),
+    file: z.string().min(1).max(4_095),
+  }),
   z.strictObject({
     kind: z.literal("diff"),
     path,

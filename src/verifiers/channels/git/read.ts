@@ -23,9 +23,11 @@ export const readGit: ReadChannel<GitQuery> = async (query, context) => {
   const view = await context.view();
   const root = await view.resolve(query.path);
   const folder = root?.stat.type === "directory" ? await gitFolder(view, root.path) : null;
-  if (root === null || folder === null) return { absent: `there is no git repository at ${query.path}` } satisfies Answer;
+  if (root === null || folder === null)
+    return { absent: `there is no git repository at ${query.path}` } satisfies Answer;
   const wantsWork = query.kind === "status" || (query.kind === "diff" && query.to === undefined);
-  if (wantsWork && folder === root.path) throw new ContentFault(`${query.path} is bare and has no working tree`);
+  if (wantsWork && folder === root.path)
+    throw new ContentFault(`${query.path} is bare and has no working tree`);
   const files = await repositoryFiles(view, folder, query.path);
   const work = wantsWork ? await workFiles(view, root.path, query.path) : null;
   return parseInPool(packSnapshot({ files, work }), { channel: "git", query }, query.path, context.signal);
@@ -41,8 +43,12 @@ async function gitFolder(view: MachineView, root: string): Promise<string | null
   const stat = await view.stat(inside);
   if (stat?.type === "directory") return inside;
   if (stat !== null)
-    throw new ContentFault(`${inside} is a ${stat.type}: a linked working tree or submodule; name the repository itself`);
-  const bare = (await isFolder(view, posix.join(root, "objects"))) && (await view.stat(posix.join(root, "HEAD"))) !== null;
+    throw new ContentFault(
+      `${inside} is a ${stat.type}: a linked working tree or submodule; name the repository itself`,
+    );
+  const bare =
+    (await isFolder(view, posix.join(root, "objects"))) &&
+    (await view.stat(posix.join(root, "HEAD"))) !== null;
   return bare ? root : null;
 }
 
@@ -73,7 +79,11 @@ class Copier {
   }
 }
 
-async function repositoryFiles(view: MachineView, folder: string, what: string): Promise<Map<string, Uint8Array>> {
+async function repositoryFiles(
+  view: MachineView,
+  folder: string,
+  what: string,
+): Promise<Map<string, Uint8Array>> {
   const entries: Entry[] = [];
   for (const name of SINGLE_FILES) {
     const path = posix.join(folder, name);
@@ -87,7 +97,9 @@ async function repositoryFiles(view: MachineView, folder: string, what: string):
     const path = posix.join(folder, name);
     if (await isFolder(view, path)) entries.push(...(await walkTree(view, path, depth)));
   }
-  const wanted = entries.filter(({ path, stat }) => stat.type === "file" && isRead(posix.relative(folder, path)));
+  const wanted = entries.filter(
+    ({ path, stat }) => stat.type === "file" && isRead(posix.relative(folder, path)),
+  );
   const copied = await new Copier(view, what).copy(
     wanted,
     ({ path }, bytes) => [posix.relative(folder, path), bytes] as const,

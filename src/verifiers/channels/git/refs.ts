@@ -72,7 +72,9 @@ export class Refs {
 
   /** Names below a prefix such as `refs/heads/`, without it, and their objects; sorted. */
   below(prefix: string): [string, string][] {
-    const names = new Set([...this.files.keys(), ...this.packed.keys()].filter((name) => name.startsWith(prefix)));
+    const names = new Set(
+      [...this.files.keys(), ...this.packed.keys()].filter((name) => name.startsWith(prefix)),
+    );
     return [...names].sort().flatMap((name): [string, string][] => {
       const hash = this.hashOf(name);
       return hash === null ? [] : [[name.slice(prefix.length), hash]];
@@ -87,7 +89,8 @@ export class Refs {
     for (const [, sign, digits] of steps.matchAll(/([~^])(\d*)/g)) {
       const count = digits === "" ? 1 : Number(digits);
       for (let step = 0; commit !== null && step < (sign === "~" ? count : 1); step++)
-        commit = sign === "^" && count === 0 ? commit : this.parentOf(commit, sign === "^" ? count : 1, store);
+        commit =
+          sign === "^" && count === 0 ? commit : this.parentOf(commit, sign === "^" ? count : 1, store);
     }
     return commit;
   }
@@ -100,7 +103,9 @@ export class Refs {
   private objectOf(name: string, store: ObjectStore): string | null {
     if (HASH.test(name)) return store.has(name) ? name : null;
     const whole = name === "HEAD" || name === "@" ? ["HEAD"] : [];
-    const places = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"].map((prefix) => `${prefix}${name}`);
+    const places = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"].map(
+      (prefix) => `${prefix}${name}`,
+    );
     for (const place of [...whole, ...places.filter((one) => one.startsWith("refs/"))]) {
       const hash = this.hashOf(place);
       if (hash !== null) return hash;
@@ -117,7 +122,8 @@ export class Refs {
     for (let step = 0; step < CHAIN_LIMIT && store.read(current).kind === "tag"; step++)
       current = taggedBy(store, current, this.what);
     const { kind } = store.read(current);
-    if (kind !== "commit") throw new ContentFault(`${this.what}: object ${current} is a ${kind}, not a commit`);
+    if (kind !== "commit")
+      throw new ContentFault(`${this.what}: object ${current} is a ${kind}, not a commit`);
     return current;
   }
 }

@@ -10,11 +10,17 @@ export function workTree(work: readonly WorkFile[]): Map<string, TreeFile> {
   return new Map(work.map(({ path, mode, bytes }) => [path, { mode, hash: nameOf("blob", bytes) }]));
 }
 
-const same = (a: TreeFile | undefined, b: TreeFile | undefined): boolean => a?.mode === b?.mode && a?.hash === b?.hash;
+const same = (a: TreeFile | undefined, b: TreeFile | undefined): boolean =>
+  a?.mode === b?.mode && a?.hash === b?.hash;
 
 /** Paths that are not the same in both, sorted. Submodules do not count where the other side is a working tree. */
-export function changedPaths(from: ReadonlyMap<string, TreeFile>, to: ReadonlyMap<string, TreeFile>): string[] {
-  return [...new Set([...from.keys(), ...to.keys()])].filter((path) => !same(from.get(path), to.get(path))).sort();
+export function changedPaths(
+  from: ReadonlyMap<string, TreeFile>,
+  to: ReadonlyMap<string, TreeFile>,
+): string[] {
+  return [...new Set([...from.keys(), ...to.keys()])]
+    .filter((path) => !same(from.get(path), to.get(path)))
+    .sort();
 }
 
 export function withoutSubmodules(files: ReadonlyMap<string, TreeFile>): Map<string, TreeFile> {
@@ -33,7 +39,8 @@ export class Ignored {
     const exclude = files.get("info/exclude");
     if (exclude !== undefined) add("", exclude);
     for (const { path, mode, bytes } of work ?? [])
-      if (/(?:^|\/)\.gitignore$/.test(path) && mode !== 0o120000) add(path.slice(0, -".gitignore".length), bytes);
+      if (/(?:^|\/)\.gitignore$/.test(path) && mode !== 0o120000)
+        add(path.slice(0, -".gitignore".length), bytes);
   }
 
   /** True if a rule takes the path, or a folder that it lies in, away. */
