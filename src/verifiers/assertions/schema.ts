@@ -3,36 +3,17 @@
  * a grading asset, or a second query; `{literal: ...}` keeps an object from being read as one of these.
  */
 import { z } from "zod";
-import { channelQuery } from "../channels/schema.js";
+import {
+  assetReference,
+  atLeastOne,
+  expected,
+  expectedJson,
+  type Json,
+  json,
+  otherQuery,
+} from "./expected-schema.js";
 
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-export const json: z.ZodType<Json> = z.json();
-
-const assetReference = z.strictObject({ asset: z.string().min(1) });
-const otherQuery = z.strictObject({ from: channelQuery });
-const escaped = z.strictObject({ literal: json });
-
-/** Keys that make an object an expected value by reference. */
-const referenceKeys = ["asset", "from", "literal"];
-const plainJson = json.refine(
-  (value) =>
-    !(
-      isObject(value) &&
-      Object.keys(value).length === 1 &&
-      referenceKeys.includes(Object.keys(value)[0] ?? "")
-    ),
-  "an object with the single key asset, from or literal is a reference; write {literal: {...}} to mean the object",
-);
-
-function isObject(value: Json): value is { [key: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function expected<T extends z.ZodType>(literal: T) {
-  return z.union([literal, assetReference, otherQuery]);
-}
-const expectedJson = z.union([assetReference, otherQuery, escaped, plainJson]);
-export type ExpectedJson = z.output<typeof expectedJson>;
+export { type ExpectedJson, type Json, json } from "./expected-schema.js";
 
 /** Named text normalisers; each is applied to both sides, in the order given. */
 export const normaliserNames = [
@@ -57,13 +38,6 @@ const pattern = z.union([
   z.string().min(1).max(10_000),
   z.strictObject({ pattern: z.string().min(1).max(10_000), flags: patternFlags }),
 ]);
-
-function atLeastOne(keys: readonly string[]) {
-  return {
-    check: (value: object) => keys.some((key) => (value as Record<string, unknown>)[key] !== undefined),
-    message: `needs at least one of ${keys.join(", ")}`,
-  };
-}
 
 const textRule = atLeastOne(["equals", "contains", "excludes", "matches", "one_of", "lines"]);
 export const textAssertion = z

@@ -1,0 +1,41 @@
+/** Expected values: a literal, a grading asset, or another query. */
+import { z } from "zod";
+import { channelQuery } from "../channels/schema.js";
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export const json: z.ZodType<Json> = z.json();
+
+export const assetReference = z.strictObject({ asset: z.string().min(1) });
+export const otherQuery = z.strictObject({ from: channelQuery });
+const escaped = z.strictObject({ literal: json });
+
+/** Keys that make an object an expected value by reference. */
+const referenceKeys = ["asset", "from", "literal"];
+const plainJson = json.refine(
+  (value) =>
+    !(
+      isObject(value) &&
+      Object.keys(value).length === 1 &&
+      referenceKeys.includes(Object.keys(value)[0] ?? "")
+    ),
+  "an object with the single key asset, from or literal is a reference; write {literal: {...}} to mean the object",
+);
+
+function isObject(value: Json): value is { [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A literal, a grading asset or another query. */
+export function expected<T extends z.ZodType>(literal: T) {
+  return z.union([literal, assetReference, otherQuery]);
+}
+export const expectedJson = z.union([assetReference, otherQuery, escaped, plainJson]);
+export type ExpectedJson = z.output<typeof expectedJson>;
+
+/** A rule that one of these fields is given. */
+export function atLeastOne(keys: readonly string[]) {
+  return {
+    check: (value: object) => keys.some((key) => (value as Record<string, unknown>)[key] !== undefined),
+    message: `needs at least one of ${keys.join(", ")}`,
+  };
+}
