@@ -95,8 +95,19 @@ Napi::Value MachineObject::fork(const Napi::CallbackInfo& info) {
   if (!ready(info)) return env.Undefined();
   const auto request = fork_request(env, info[0], false);
   if (!request) return env.Undefined();
-  auto child = std::make_shared<std::shared_ptr<Machine>>();
   auto log = request->log(core_->log ? core_->log->base() : nullptr);
+  if (core_->machine->freezes_at_once()) {
+    // Microseconds: cheaper here than a journey to an engine thread and back.
+    const auto deferred = Napi::Promise::Deferred::New(env);
+    try {
+      auto child = Machine::fork(core_->machine->freeze(), request->options);
+      deferred.Resolve(MachineObject::wrap(env, std::move(child), log));
+    } catch (...) {
+      deferred.Reject(current_failure().to_error(env).Value());
+    }
+    return deferred.Promise();
+  }
+  auto child = std::make_shared<std::shared_ptr<Machine>>();
   core_->busy = true;
   return core_->environment->async(
       env,

@@ -201,6 +201,10 @@ std::shared_ptr<Golden> Machine::freeze() {
   return std::make_shared<Golden>(std::move(golden));
 }
 
+bool Machine::freezes_at_once() const {
+  return !impl_->closed && impl_->memory->freezes_at_once();
+}
+
 std::unique_ptr<LiveSnapshot> Machine::snapshot(const std::shared_ptr<Machine>& machine) {
   Impl& from = *machine->impl_;
   const std::lock_guard in_use(from.rest);

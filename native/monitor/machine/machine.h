@@ -130,6 +130,8 @@ class Machine final {
   /// microseconds; the digest is computed when first asked for. Throws kBusy, kClosed, kInvalidConfig (a
   /// writable disk).
   std::shared_ptr<Golden> freeze();
+  /// True if `freeze` costs microseconds however much was written. Between runs.
+  bool freezes_at_once() const;
   /// As `freeze`, for histories: costs the pages written since the last freeze or checkpoint, on flat memory
   /// too, and the result's digest is known at the price of hashing the pages in which it differs from
   /// `since`, an earlier frozen state of as much memory whose own digest is known. Null: of hashing all.

@@ -35,6 +35,8 @@ class MachineMemory : public GuestMemory {
   /// The present content, immutable. This memory goes on as its child: every pointer that `page_for_write`
   /// gave is void, and the owner has to drop those that it keeps (the hart's translations).
   virtual std::shared_ptr<const MemoryImage> freeze() = 0;
+  /// True if a freeze shares what there is instead of copying it: microseconds, whatever was written.
+  virtual bool freezes_at_once() const { return false; }
   /// As `freeze`, for a chain of images few of which are ever forked: costs the pages written since the last
   /// freeze or checkpoint, however many this memory has.
   virtual std::shared_ptr<const MemoryImage> checkpoint() { return freeze(); }

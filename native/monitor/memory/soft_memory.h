@@ -26,6 +26,7 @@ class SoftMemory final : public MachineMemory {
   void watch(u64 page) override;
 
   std::shared_ptr<const MemoryImage> freeze() override;
+  bool freezes_at_once() const override { return true; }
   std::unique_ptr<LiveFreeze> begin_live(bool* voids) override;
   /// Hashes the dirty pages.
   Digest sum() override;
