@@ -1,4 +1,5 @@
 /** A check: read, fetch what is expected, judge. */
+import { expectedPlaces } from "./assertions/expected-schema.js";
 import { isHeavy, judge } from "./assertions/judge.js";
 import type { Assertion } from "./assertions/schema.js";
 import { assetsOf, type ChannelQuery } from "./channels/schema.js";
@@ -26,7 +27,7 @@ export function checkPlan(check: CheckNode): LeafPlan {
 /** The check's query and those of its expected values. */
 function queriesOf(check: CheckNode, query: ChannelQuery): ChannelQuery[] {
   const queries = [query];
-  for (const value of Object.values(check.assert)) {
+  for (const { value } of expectedPlaces(check.assert)) {
     if (typeof value === "object" && value !== null && "from" in value)
       queries.push((value as { from: ChannelQuery }).from);
   }

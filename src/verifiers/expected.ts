@@ -22,11 +22,13 @@ type Wanted = Value["type"];
 function wantedType(type: Assertion["type"], field: string): Wanted {
   if (field === "lines") return "list";
   if (field === "sha256") return "text";
+  if (type === "quantity") return "number";
+  if (type === "date") return "text";
   return type === "set" ? "list" : type;
 }
 
 /** Fields that may name their value by reference. */
-const FIELDS = ["equals", "subset", "lines", "rows", "sha256", "similar"] as const;
+const FIELDS = ["equals", "after", "before", "subset", "lines", "rows", "sha256", "similar"] as const;
 
 /** Replaces every expected value that is a reference. Rejects with `ContentFault` where it is missing or of the wrong type. */
 export async function ground(assertion: Assertion, sources: ExpectedSources): Promise<GroundAssertion> {
@@ -36,10 +38,16 @@ export async function ground(assertion: Assertion, sources: ExpectedSources): Pr
     if (value === undefined) continue;
     const wanted = wantedType(assertion.type, field);
     out[field] = await fetchValue(value, wanted, field, sources);
+    if (assertion.type === "date" && isRelative(value))
+      out[field] = { ...value, reference: await fetchValue(value.reference, wanted, field, sources) };
     // JSON values keep a wrapper: an expected null must not look like no demand.
     if (assertion.type === "json") out[field] = { value: out[field] };
   }
   return out as unknown as GroundAssertion;
+}
+
+function isRelative(value: unknown): value is { reference: unknown } {
+  return typeof value === "object" && value !== null && "reference" in value;
 }
 
 async function fetchValue(

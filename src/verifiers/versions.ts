@@ -1,4 +1,5 @@
 import { PROMPT_VERSION } from "./judge/prompt.js";
+import { normalisers } from "./assertions/normalise.js";
 import { channels } from "./channels/schema.js";
 
 /**
@@ -10,6 +11,9 @@ export const moduleVersions: Readonly<Record<string, number>> = {
   code: 1,
   judge: PROMPT_VERSION,
   ...Object.fromEntries(Object.entries(channels).map(([name, { version }]) => [`channel/${name}`, version])),
+  ...Object.fromEntries(
+    Object.entries(normalisers).map(([name, { version }]) => [`normalise/${name}`, version]),
+  ),
   "assert/text": 1,
   "assert/number": 1,
   "assert/json": 1,
@@ -18,5 +22,7 @@ export const moduleVersions: Readonly<Record<string, number>> = {
   "assert/list": 1,
   "assert/set": 1,
   "assert/bytes": 1,
+  "assert/quantity": 1,
+  "assert/date": 1,
   "assert/image": 1,
 };

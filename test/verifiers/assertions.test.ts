@@ -10,6 +10,7 @@ import { type Answer, ContentFault } from "../../src/verifiers/value.js";
 const nowhere = {
   readAsset: () => Promise.reject(new Error("no asset")),
   read: () => Promise.reject(new Error("no query")),
+  signal: new AbortController().signal,
 };
 
 async function score(spec: unknown, answer: Answer): Promise<number> {

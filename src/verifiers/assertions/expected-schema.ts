@@ -39,3 +39,14 @@ export function atLeastOne(keys: readonly string[]) {
     message: `needs at least one of ${keys.join(", ")}`,
   };
 }
+
+/** Places of an assertion where its expected values stand: its fields, and the time that a date counts from. */
+export function expectedPlaces(assertion: object): { key: string; path: string[]; value: unknown }[] {
+  return Object.entries(assertion).flatMap(([key, value]: [string, unknown]) => {
+    const places = [{ key, path: [key], value }];
+    const relative = typeof value === "object" && value !== null && "reference" in value;
+    return relative && (assertion as { type?: string }).type === "date"
+      ? [...places, { key, path: [key, "reference"], value: value.reference }]
+      : places;
+  });
+}

@@ -1,4 +1,6 @@
 /** Assertions whose expected values have been fetched: what is left is plain data and a pure function. */
+import type { GroundDate } from "./date/judge.js";
+import type { GroundQuantity } from "./quantity/judge.js";
 import type { Cell, Judgement, Picture } from "../value.js";
 import type {
   BytesAssertion,
@@ -41,6 +43,8 @@ export type GroundAssertion =
   | GroundList
   | GroundSet
   | GroundBytes
+  | GroundQuantity
+  | GroundDate
   | GroundImage;
 
 /** Puts the demands of one assertion together: all must hold, the weakest decides. */

@@ -1,6 +1,8 @@
 /** One door to all assertions. Pure: the same assertion and value give the same judgement, in any thread. */
 import { type Answer, ContentFault, type Judgement } from "../value.js";
 import { judgeBytes } from "./bytes.js";
+import { judgeDate } from "./date/judge.js";
+import { judgeQuantity } from "./quantity/judge.js";
 import { judgeFile } from "./file.js";
 import type { GroundAssertion } from "./ground.js";
 import { judgeImage } from "./image.js";
@@ -21,6 +23,12 @@ export function judge(assertion: GroundAssertion, answer: Answer): Judgement {
   switch (assertion.type) {
     case "text":
       if (answer.type === "text") return judgeText(assertion, answer.value);
+      break;
+    case "quantity":
+      if (answer.type === "text") return judgeQuantity(assertion, answer.value);
+      break;
+    case "date":
+      if (answer.type === "text") return judgeDate(assertion, answer.value);
       break;
     case "number":
       if (answer.type === "number") return judgeNumber(assertion, answer.value);

@@ -13,6 +13,9 @@ import {
   otherQuery,
 } from "./expected-schema.js";
 
+import { dateAssertion } from "./date/schema.js";
+import { quantityAssertion } from "./quantity/schema.js";
+
 export { type ExpectedJson, type Json, json } from "./expected-schema.js";
 
 /** Named text normalisers; each is applied to both sides, in the order given. */
@@ -23,8 +26,13 @@ export const normaliserNames = [
   "final_newline",
   "crlf",
   "lower",
+  "casefold",
   "nfc",
   "nfkc",
+  "strip_accents",
+  "strip_punctuation",
+  "straight_quotes",
+  "plain_numbers",
 ] as const;
 export type Normaliser = (typeof normaliserNames)[number];
 const normalise = z.array(z.enum(normaliserNames)).default([]);
@@ -64,6 +72,8 @@ export const numberAssertion = z
     equals: expected(z.number()).optional(),
     /** Largest absolute difference from `equals`; it widens nothing else. */
     tolerance: z.number().nonnegative().default(0),
+    /** Largest difference from `equals` as a share of it. */
+    relative_tolerance: z.number().min(0).max(1).default(0),
     min: z.number().optional(),
     max: z.number().optional(),
     /** Strictly greater, strictly less. */
@@ -143,6 +153,9 @@ export const tableAssertion = z
       .min(1)
       .optional(),
     rows: expected(z.array(z.array(cell))).optional(),
+    /** Columns whose values name a row: rows are paired by them, and `columns` says what the cells of `rows` are. */
+    key: z.array(z.string()).min(1).optional(),
+    normalise,
     /** `list`: the same rows in the same order; `set`: in any order, as often; `includes`: at least these. */
     as: z.enum(["list", "set", "includes"]).default("list"),
     tolerance: z.number().nonnegative().default(0),
@@ -258,6 +271,8 @@ export const assertion = z.discriminatedUnion("type", [
   setAssertion,
   bytesAssertion,
   imageAssertion,
+  quantityAssertion,
+  dateAssertion,
 ]);
 
 export type TextAssertion = z.output<typeof textAssertion>;

@@ -2,6 +2,8 @@ import { show } from "../evidence.js";
 import { type Cell, ContentFault, type Judgement } from "../value.js";
 import { Demands, type GroundTable } from "./ground.js";
 import { MATCHING_LIMIT, matchByKey, matchByRelation } from "./matching.js";
+import { judgeKeyed } from "./keyed.js";
+import { normaliseText } from "./normalise.js";
 import { inRange, rangeText } from "./range.js";
 
 export interface TableValue {
@@ -10,7 +12,7 @@ export interface TableValue {
 }
 
 /** Cells are equal if type and value are; NULL equals NULL and nothing else. */
-function cellEquals(a: Cell, b: Cell, tolerance: number): boolean {
+export function cellEquals(a: Cell, b: Cell, tolerance: number): boolean {
   if (typeof a === "number" && typeof b === "number") return Math.abs(a - b) <= tolerance;
   if (typeof a === "object" && a !== null && typeof b === "object" && b !== null) return a.blob === b.blob;
   return a === b;
@@ -21,9 +23,16 @@ function rowEquals(a: Cell[], b: Cell[], tolerance: number): boolean {
 }
 
 /** Judges a table. */
-export function judgeTable(assertion: GroundTable, table: TableValue): Judgement {
+export function judgeTable(given: GroundTable, seen: TableValue): Judgement {
+  const { assertion, table } = normalised(given, seen);
   const demands = new Demands();
-  if (assertion.columns !== undefined) {
+  if (assertion.key !== undefined && assertion.columns !== undefined && assertion.rows !== undefined) {
+    judgeKeyed(
+      { ...assertion, key: assertion.key, columns: assertion.columns, rows: assertion.rows },
+      table,
+      demands,
+    );
+  } else if (assertion.columns !== undefined) {
     demands.add(
       JSON.stringify(assertion.columns) === JSON.stringify(table.columns),
       `columns ${show(assertion.columns)}: saw ${show(table.columns)}`,
@@ -34,8 +43,36 @@ export function judgeTable(assertion: GroundTable, table: TableValue): Judgement
     demands.add(inRange(count, assertion.row_count), `${rangeText(assertion.row_count)} rows: saw ${count}`);
   }
   for (const wanted of assertion.cells ?? []) judgeCell(wanted, table, assertion.tolerance, demands);
-  if (assertion.rows !== undefined) judgeRows(assertion.rows, table.rows, assertion, demands);
+  if (assertion.rows !== undefined && assertion.key === undefined)
+    judgeRows(assertion.rows, table.rows, assertion, demands);
   return demands.judge();
+}
+
+/** Both sides with their text cells normalised. */
+function normalised(
+  assertion: GroundTable,
+  table: TableValue,
+): { assertion: GroundTable; table: TableValue } {
+  const { normalise, rows, cells } = assertion;
+  if (normalise.length === 0) return { assertion, table };
+  const plain = (cell: Cell): Cell => (typeof cell === "string" ? normaliseText(cell, normalise) : cell);
+  const all = (list: Cell[][]): Cell[][] => list.map((row) => row.map(plain));
+  return {
+    assertion: {
+      ...assertion,
+      ...(rows === undefined ? {} : { rows: all(rows) }),
+      ...(cells === undefined
+        ? {}
+        : {
+            cells: cells.map((cell) =>
+              typeof cell.equals === "string"
+                ? { ...cell, equals: normaliseText(cell.equals, normalise) }
+                : cell,
+            ),
+          }),
+    },
+    table: { columns: table.columns, rows: all(table.rows) },
+  };
 }
 
 type CellDemand = NonNullable<GroundTable["cells"]>[number];

@@ -1,14 +1,16 @@
 /** Query, assertion and expected value fit each other, and the check can both pass and fail. */
+import { expectedPlaces } from "../assertions/expected-schema.js";
 import type { Assertion, AssertionType } from "../assertions/schema.js";
 import { canonicalJson } from "../canonical.js";
 import type { ResultType } from "../channels/describe.js";
 import { type ChannelQuery, channelNames, resultType } from "../channels/schema.js";
 import type { CheckNode } from "../schema.js";
 import { proveAsset, proveQuery } from "./channels.js";
+import { proveConsistent } from "./contradiction.js";
 import { fault, type Path, type ProofContext } from "./fault.js";
 
 const fits: Record<ResultType, readonly AssertionType[]> = {
-  text: ["text"],
+  text: ["text", "quantity", "date"],
   number: ["number"],
   json: ["json"],
   table: ["table"],
@@ -45,9 +47,10 @@ function proveAssertion(
   channels: readonly string[],
   context: Partial<ProofContext>,
 ): void {
-  for (const [key, value] of Object.entries(check.assert) as [string, unknown][]) {
-    const at = [...path, "assert", key];
-    if (key === "matches") provePatterns(value, at);
+  if (check.assert.type === "text" && check.assert.matches !== undefined)
+    provePatterns(check.assert.matches, [...path, "assert", "matches"]);
+  for (const { key, path: place, value } of expectedPlaces(check.assert)) {
+    const at = [...path, "assert", ...place];
     if (typeof value !== "object" || value === null || Array.isArray(value)) continue;
     const keys = Object.keys(value);
     if (keys.length !== 1) continue;
@@ -55,17 +58,24 @@ function proveAssertion(
     if (keys[0] !== "from") continue;
     const from = (value as { from: ChannelQuery }).from;
     proveQuery(from, [...at, "from"], channels, context);
-    proveExpectedType(from, key, type, [...at, "from"]);
+    proveExpectedType(from, wantedFor(check.assert.type, key, type), [...at, "from"]);
     proveDifferentSource({ channel: check.channel, query: check.query } as ChannelQuery, from, [
       ...at,
       "from",
     ]);
   }
+  proveConsistent(check.assert, [...path, "assert"]);
   proveRanges(check.assert, [...path, "assert"]);
 }
 
-function proveExpectedType(from: ChannelQuery, key: string, result: ResultType, path: Path): void {
-  const wanted: ResultType = key === "lines" ? "list" : key === "sha256" ? "text" : result;
+/** The type that an expected value must have, by the assertion's field. */
+function wantedFor(assertion: AssertionType, key: string, result: ResultType): ResultType {
+  if (key === "lines") return "list";
+  if (key === "sha256") return "text";
+  return assertion === "quantity" ? "number" : result;
+}
+
+function proveExpectedType(from: ChannelQuery, wanted: ResultType, path: Path): void {
   const type = resultType(from);
   if (type !== wanted) throw fault(path, `the expected value is ${type}, but ${wanted} is needed`);
 }
@@ -106,7 +116,7 @@ function provePatterns(value: unknown, path: Path): void {
 /** A range that nothing lies in is a check that can never pass. */
 function proveRanges(assertion: Assertion, path: Path): void {
   const ranges: [Path, { min?: number | undefined; max?: number | undefined }][] = [];
-  if (assertion.type === "number") {
+  if (assertion.type === "number" || assertion.type === "quantity") {
     ranges.push([path, { min: assertion.min ?? assertion.above, max: assertion.max ?? assertion.below }]);
   }
   if (assertion.type === "table") {
