@@ -18,6 +18,7 @@ const parsers = {
   git: async () => (await import("./git/parse.js")).parseGit,
   config: async () => (await import("./config/parse.js")).parseConfig,
   archive: async () => (await import("./archive/parse.js")).parseArchive,
+  office: async () => (await import("./office/parse.js")).parseOffice,
   pdf: async () => (await import("./pdf/parse.js")).parsePdf,
 } satisfies { [Name in ChannelName]?: () => Promise<Parser<QueryOf<Name>>> };
 

@@ -11,6 +11,7 @@ import { readHtml } from "./html/read.js";
 import { readImage } from "./image/read.js";
 import { readMbox } from "./mbox/read.js";
 import { readMedia } from "./media/read.js";
+import { readOffice } from "./office/read.js";
 import { readPdf } from "./pdf/read.js";
 import { readProcess } from "./process/read.js";
 import type { ChannelName, ChannelQuery, QueryOf } from "./schema.js";
@@ -23,6 +24,7 @@ const readers: { [Name in ChannelName]: ReadChannel<QueryOf<Name>> } = {
   sqlite: readSqlite,
   config: readConfig,
   archive: readArchive,
+  office: readOffice,
   pdf: readPdf,
   "exec-json": readExecJson,
   html: readHtml,

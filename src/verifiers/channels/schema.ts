@@ -15,6 +15,7 @@ import { htmlChannel } from "./html/query.js";
 import { imageChannel } from "./image/query.js";
 import { mboxChannel } from "./mbox/query.js";
 import { mediaChannel } from "./media/query.js";
+import { officeChannel } from "./office/query.js";
 import { pdfChannel } from "./pdf/query.js";
 import { processChannel } from "./process/query.js";
 import { sqliteChannel } from "./sqlite/query.js";
@@ -26,6 +27,7 @@ export const channels = {
   sqlite: sqliteChannel,
   config: configChannel,
   archive: archiveChannel,
+  office: officeChannel,
   pdf: pdfChannel,
   "exec-json": execJsonChannel,
   html: htmlChannel,

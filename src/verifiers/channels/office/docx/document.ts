@@ -1,0 +1,150 @@
+/** A document as JSON: paragraphs with their runs, sections, images, links, comments. */
+import type { Json } from "../../../assertions/schema.js";
+import { childOf, childrenOf, descend, findAll, type XmlNode } from "../../../parse/xml.js";
+import { numberOf, type OfficePackage, wholeOf } from "../package.js";
+import { blocksOf, blockText, paragraphText, runsOf, runText } from "./text.js";
+import { DocumentStyles, type TextLook } from "./styles.js";
+
+type Fields = { [key: string]: Json };
+
+/**
+ * `{paragraphs, sections, images, links, text_boxes, comments, tables, insertions, deletions}`. Paragraphs are those of the body, in
+ * order, tables aside.
+ */
+export function describeDocument(file: OfficePackage, body: XmlNode): Json {
+  const styles = new DocumentStyles(file);
+  const formats = new ListFormats(file);
+  const blocks = blocksOf(body);
+  const paragraphs = blocks.filter(({ name }) => name === "p");
+  return {
+    paragraphs: paragraphs.map((paragraph) => paragraphOf(paragraph, styles, formats)),
+    tables: blocks.length - paragraphs.length,
+    sections: findAll(body, "sectPr").map((section) => sectionOf(file, section)),
+    images: findAll(body, "drawing").flatMap((drawing) => imageOf(file, drawing)),
+    links: findAll(body, "hyperlink").map((link) => ({
+      text: paragraphText(link),
+      target:
+        file.related(file.main, link.attributes.get("r:id"))?.target ?? link.attributes.get("anchor") ?? null,
+    })),
+    text_boxes: findAll(body, "txbxContent").map(blockText),
+    comments: commentsOf(file),
+    insertions: findAll(body, "ins").length,
+    deletions: findAll(body, "del").length,
+  };
+}
+
+function paragraphOf(paragraph: XmlNode, styles: DocumentStyles, formats: ListFormats): Json {
+  const look = styles.paragraph(paragraph);
+  const list = look.list === undefined || look.list.id === 0 ? null : look.list;
+  return {
+    text: paragraphText(paragraph),
+    style: styles.nameOf(paragraph),
+    level: look.level ?? null,
+    alignment: look.alignment ?? "left",
+    list: list === null ? null : { level: list.level, format: formats.of(list.id, list.level) },
+    page_break_before: look.page_break_before ?? false,
+    spacing: { ...look.spacing },
+    indent: { ...look.indent },
+    runs: mergedRuns(paragraph, styles),
+  };
+}
+
+/** Neighbours that look alike are one run: applications split text wherever they please. */
+function mergedRuns(paragraph: XmlNode, styles: DocumentStyles): Json[] {
+  const runs: (Fields & { text: string })[] = [];
+  let before = "";
+  for (const run of runsOf(paragraph)) {
+    const text = runText(run);
+    if (text === "") continue;
+    const look = lookOf(styles.run(paragraph, run));
+    const key = JSON.stringify(look);
+    const last = runs.at(-1);
+    if (last !== undefined && key === before) last.text += text;
+    else runs.push({ text, ...look });
+    before = key;
+  }
+  return runs;
+}
+
+function lookOf(look: TextLook): Fields {
+  return {
+    bold: look.bold ?? false,
+    italic: look.italic ?? false,
+    strike: look.strike ?? false,
+    underline: look.underline === undefined || look.underline === "none" ? null : look.underline,
+    font: look.font ?? null,
+    size: look.size ?? null,
+    color: look.color ?? "auto",
+    highlight: look.highlight ?? null,
+    vertical: look.vertical ?? "baseline",
+  };
+}
+
+/** Page size and margins in twentieths of a point; headers and footers by the pages that they are for. */
+function sectionOf(file: OfficePackage, section: XmlNode): Json {
+  const size = childOf(section, "pgSz");
+  const margins = childOf(section, "pgMar");
+  const texts = (name: string): Fields => {
+    const found: Fields = {};
+    for (const { attributes } of childrenOf(section, name)) {
+      const part = file.related(file.main, attributes.get("r:id"))?.target;
+      if (part !== undefined) found[attributes.get("type") ?? "default"] = blockText(file.xml(part));
+    }
+    return found;
+  };
+  const margin = (name: string): number | null => numberOf(margins, name) ?? null;
+  return {
+    width: numberOf(size, "w") ?? null,
+    height: numberOf(size, "h") ?? null,
+    orientation: size?.attributes.get("orient") ?? "portrait",
+    margins: { top: margin("top"), right: margin("right"), bottom: margin("bottom"), left: margin("left") },
+    columns: wholeOf(childOf(section, "cols"), "num") ?? 1,
+    headers: texts("headerReference"),
+    footers: texts("footerReference"),
+  };
+}
+
+/** Sizes in English Metric Units, 914,400 to the inch. */
+function imageOf(file: OfficePackage, drawing: XmlNode): Json[] {
+  const [blip] = findAll(drawing, "blip");
+  if (blip === undefined) return [];
+  const [frame] = drawing.children;
+  const extent = childOf(frame, "extent");
+  return [
+    {
+      part: file.related(file.main, blip.attributes.get("r:embed"))?.target ?? null,
+      alt: childOf(frame, "docPr")?.attributes.get("descr") ?? null,
+      width: numberOf(extent, "cx") ?? null,
+      height: numberOf(extent, "cy") ?? null,
+    },
+  ];
+}
+
+function commentsOf(file: OfficePackage): Json[] {
+  const part = file.partOf(file.main, "comments");
+  if (part === undefined) return [];
+  return childrenOf(file.xml(part), "comment").map((comment) => ({
+    author: comment.attributes.get("author") ?? null,
+    text: blockText(comment),
+  }));
+}
+
+/** How lists are numbered: `bullet`, `decimal`, ... */
+class ListFormats {
+  private readonly numbering: XmlNode | undefined;
+
+  constructor(file: OfficePackage) {
+    const part = file.partOf(file.main, "numbering");
+    this.numbering = part === undefined ? undefined : file.xml(part);
+  }
+
+  of(id: number, level: number): string | null {
+    const list = childrenOf(this.numbering, "num").find((one) => wholeOf(one, "numId") === id);
+    const shared = wholeOf(childOf(list, "abstractNumId"), "val");
+    const abstract = childrenOf(this.numbering, "abstractNum").find(
+      (one) => wholeOf(one, "abstractNumId") === shared && shared !== undefined,
+    );
+    const found = childrenOf(abstract, "lvl").find((one) => wholeOf(one, "ilvl") === level);
+    return descend(found, "numFmt")?.attributes.get("val") ?? null;
+  }
+}

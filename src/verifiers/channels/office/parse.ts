@@ -1,0 +1,42 @@
+/** Office files: which of the three it is, and who answers. */
+import type { XmlNode } from "../../parse/xml.js";
+import { type Answer, ContentFault } from "../../value.js";
+import type { Parser } from "../parsers.js";
+import { documentAnswer } from "./docx/answer.js";
+import { OfficePackage } from "./package.js";
+import { presentationAnswer } from "./pptx/answer.js";
+import { propertiesOf } from "./properties.js";
+import type { OfficeQuery } from "./query.js";
+import { workbookAnswer, workbookText } from "./xlsx/answer.js";
+
+const families = { workbook: "a workbook", document: "a document", presentation: "a presentation" } as const;
+type Family = keyof typeof families;
+
+export const parseOffice: Parser<OfficeQuery> = (bytes, query, what): Answer => {
+  const file = new OfficePackage(bytes, what);
+  const root = file.xml(file.main);
+  if (!Object.hasOwn(families, root.name))
+    throw new ContentFault(`${what} is no workbook, document or presentation, but <${root.name}>`);
+  const family = root.name as Family;
+  const only = (wanted: Family): XmlNode => {
+    if (family !== wanted) throw new ContentFault(`${what} is ${families[family]}, not ${families[wanted]}`);
+    return root;
+  };
+  switch (query.kind) {
+    case "properties":
+      return { type: "json", value: propertiesOf(file) };
+    case "text":
+      if (family === "workbook") return { type: "text", value: workbookText(file, root) };
+      if (family === "document") return documentAnswer(file, root, query);
+      return presentationAnswer(file, root, query);
+    case "paragraphs":
+    case "document":
+    case "table":
+      return documentAnswer(file, only("document"), query);
+    case "slides":
+    case "slide":
+      return presentationAnswer(file, only("presentation"), query);
+    default:
+      return workbookAnswer(file, only("workbook"), query);
+  }
+};
