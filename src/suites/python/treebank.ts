@@ -21,13 +21,13 @@ const rules: readonly Rule[] = [
   [/([ ([{<])(?:"|'')/g, "$1 `` "],
   [new RegExp(`(?<![${word}])'(?!${clitic}(?![${word}]))(?=[${word}])`, "giu"), "' "],
   // Marks. The last full stop of the text is a word, those inside it are not.
-  [/([^.])\.([\])}>"'»”’ ]*)\s*$/g, "$1 . $2 "],
+  [/([^.])\.(?=([\])}>"'»”’ ]*))\2\s*$/g, "$1 . $2 "],
   [/([:,])(\P{Nd})/gu, " $1 $2"],
   [/[:,](?=\n?$)/g, " $& "],
   apart(/\.{2,}/g),
   apart(/[;@#$%&]/g),
   apart(/[‒-―]/g),
-  [/([^.])\.([\])}>"']*)\s*$/g, "$1 .$2 "],
+  [/([^.])\.(?=([\])}>"']*))\2\s*$/g, "$1 .$2 "],
   apart(/[?!]/g),
   [/([^'])' /g, "$1 ' "],
   apart(/\*/g),
@@ -82,13 +82,19 @@ const abbreviations = new Set(
 
 const stop = /[.?!]["'”’)\]]*\s+/g;
 
+/** The word that ends at a place. */
+function wordBefore(text: string, from: number, end: number): string {
+  let start = end;
+  while (start > from && !/\s/.test(text.charAt(start - 1))) start--;
+  return text.slice(start, end);
+}
+
 /** Sentences of a text, with the white space behind them cut off. */
 export function sentences(text: string): string[] {
   const found: string[] = [];
   let start = 0;
   for (const match of text.matchAll(stop)) {
-    const before = text.slice(start, match.index);
-    const last = /\S*$/.exec(before)?.[0] ?? "";
+    const last = wordBefore(text, start, match.index);
     const plain = last.replace(/^["'“‘([]+/, "").toLowerCase();
     const initial = /^\p{L}$/u.test(plain);
     if (match[0].startsWith(".") && (abbreviations.has(plain) || initial || /\.$/.test(last))) continue;

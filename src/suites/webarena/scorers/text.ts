@@ -31,7 +31,7 @@ export function standsIn(part: string, text: string): boolean {
   const opens = inside.test(part.at(0) ?? "");
   const closes = inside.test(part.at(-1) ?? "");
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) {
-    const before = text.slice(0, at).at(-1) ?? " ";
+    const before = text.charAt(at - 1) || " ";
     const after = text.charAt(at + part.length) || " ";
     const grown =
       (opens && inside.test(before)) || (closes && (inside.test(after) || decimal(text, at, part)));

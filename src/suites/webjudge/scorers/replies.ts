@@ -15,9 +15,8 @@ function score({ text }: Input): Outcome<number> {
   return given(Number(/[1-5]/.exec(after ?? "")?.[0] ?? 0));
 }
 
-const labelled =
-  /^[\s>*#\d.)-]*\**Score\**[ \t]*(?:\([^()\n]*\))?[ \t]*\**[ \t]*[:=][ \t]*\**[ \t]*([^\n]*)$/gm;
-const value = /^([1-5])(?:\s*(?:\/|out of)\s*5)?\**\s*(?:[.,;(\-–—].*)?$/;
+const labelled = /^[ \t>*#\d.)-]*Score[ \t*]*(?:\([^()\n]*\))?[ \t*]*[:=][ \t*]*([^\n]*)$/gm;
+const value = /^([1-5])(?:\s*(?:\/|out of)\s*5)?\**\s*(?:[.,;(].*|[-–—](?!\s*\d).*)?$/;
 
 /** A line `Score: N`, once, with a whole number from 1 to 5 that is the line's own; 0 where there is no such line. */
 function strictScore({ text }: Input): Outcome<number> {
@@ -43,11 +42,11 @@ function status({ text }: Input): Outcome<0 | 1> {
 }
 
 const statusLine =
-  /^[\s>*#\d.)-]*status\**[ \t]*:[ \t*]*["'“”‘’`]*(success|failure)["'“”‘’`]*[ \t*]*[.!]?[ \t]*$/gim;
+  /^[ \t>*#\d.)-]*status[ \t*]*:[ \t*]*["'“”‘’`]*(success|failure)["'“”‘’`]*[ \t*]*[.!]?[ \t]*$/gim;
 
 /** Lines `Status: "success"` and no other status line; everything else is a failure. */
 function strictStatus({ text }: Input): Outcome<0 | 1> {
-  const all = (text ?? "").match(/status\**[ \t]*:/gi) ?? [];
+  const all = (text ?? "").match(/status[ \t*]*:/gi) ?? [];
   const read = [...(text ?? "").matchAll(statusLine)].map((line) => line[1]?.toLowerCase());
   const success = read.length > 0 && read.length === all.length && read.every((one) => one === "success");
   return given<0 | 1>(success ? 1 : 0);

@@ -14,19 +14,26 @@ function faithful({ text }: { text: string }): Outcome<Verdict> {
 const denial =
   /(?<![\p{L}\p{N}_])(?:UNSUCCESSFUL(?:LY)?|NON[- ]?SUCCESS(?:FUL)?|FAIL(?:S|ED|URE|URES)?)(?![\p{L}\p{N}_])/u;
 const verdict = /(?<![\p{L}\p{N}_])(NOT\s+)?SUCCESS(?:FUL(?:LY)?)?(?![\p{L}\p{N}_])/gu;
-/** A denial in the same clause, whatever stands between it and the word. */
-const deniedBefore =
-  /(?<![\p{L}\p{N}_])(?:NOT?|NEVER|NEITHER|NOR|WITHOUT|HARDLY|CANNOT|[\p{L}]+N['’]?T)(?![\p{L}\p{N}_])[^.;:!?\n]*$/iu;
+/** A denial, wherever it stands in a clause. */
+const denies =
+  /(?<![\p{L}\p{N}_])(?:NOT?|NEVER|NEITHER|NOR|WITHOUT|HARDLY|CANNOT|[\p{L}]+N['’]T)(?![\p{L}\p{N}_])/iu;
+
+/** The clause that a place in a text stands in, up to that place. */
+function clauseBefore(text: string, end: number): string {
+  let start = end;
+  while (start > 0 && !".;:!?\n".includes(text.charAt(start - 1))) start--;
+  return text.slice(start, end);
+}
 
 /**
  * Only whole words count, and every one must say the same: a text that holds both verdicts, or a success with a denial
  * before it in its clause, is no success.
  */
 function strict({ text }: { text: string }): Outcome<Verdict> {
-  if (denial.test(text)) return given<Verdict>(0);
+  if (denial.test(text) || text.includes("NOT SUCCESS")) return given<Verdict>(0);
   const found = [...text.matchAll(verdict)];
   if (found.length === 0) return given<Verdict>(null);
-  const denied = found.some((one) => one[1] !== undefined || deniedBefore.test(text.slice(0, one.index)));
+  const denied = found.some((one) => one[1] !== undefined || denies.test(clauseBefore(text, one.index)));
   return given<Verdict>(denied ? 0 : 1);
 }
 
