@@ -246,6 +246,11 @@ export interface Sandbox {
   /** SHA-256 in hex of a regular file. */
   hash(path: string): Promise<string>;
   processes(): Promise<ProcessInfo[]>;
+  /**
+   * Of a grade fork, whose workload stands still: lets it go on, now and during all later requests. Absent where nothing is ever
+   * stopped; does nothing for other machines.
+   */
+  thaw?(): Promise<void>;
   /** Lets guest time pass, in guest milliseconds. */
   wait(ms: number): Promise<void>;
   fork(kind: ForkKind, options?: ForkOptions): Promise<Sandbox>;

@@ -1,6 +1,6 @@
 /** The door of the verifier room. */
 export type { EpisodeFacts } from "./channels/channel.js";
-export { type ChannelName, channelNames } from "./channels/schema.js";
+export { type ChannelName, channelNames, channelsOf } from "./channels/schema.js";
 export { checkVerifier } from "./conformance.js";
 export { evaluateGraph, evaluateMilestones, type GradeContext, type MilestoneReport } from "./evaluate.js";
 export {

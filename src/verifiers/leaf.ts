@@ -3,7 +3,7 @@ import { isInfrastructure, ShinkenError } from "../errors/index.js";
 import { checkPlan } from "./check.js";
 import type { ChannelContext, EpisodeFacts } from "./channels/channel.js";
 import { readChannel } from "./channels/read.js";
-import { type ChannelQuery, needsMachine, onlyLooks } from "./channels/schema.js";
+import { type ChannelQuery, isLive, needsMachine, onlyLooks } from "./channels/schema.js";
 import { codePlan } from "./code/plan.js";
 import type { JudgeModel } from "./judge/model.js";
 import { judgePlan, type JudgeRecord } from "./judge/plan.js";
@@ -74,6 +74,8 @@ export class LeafRun {
   private readonly controller = new AbortController();
   private prefetched: Reading | undefined;
   private view: Promise<MachineView> | undefined;
+  /** Forks in which the workload goes on, one for each query that talks to it. */
+  private readonly live: Promise<MachineView>[] = [];
 
   constructor(leaf: LeafNode, sources: LeafSources) {
     this.leaf = leaf;
@@ -146,6 +148,13 @@ export class LeafRun {
 
   /** A command of an author who forgot `mutates` must at least not race the reads of the other checks. */
   private async readNow(query: ChannelQuery): Promise<Answer> {
+    if (isLive(query)) {
+      const view = this.liveMachine();
+      return readChannel(
+        query,
+        this.context(query, () => view),
+      );
+    }
     if (!onlyLooks(query) && !this.plan.ownFork) await this.sources.readsDone();
     return readChannel(
       query,
@@ -156,6 +165,19 @@ export class LeafRun {
   private machine(): Promise<MachineView> {
     this.view ??= this.plan.ownFork ? this.sources.forks.own() : this.sources.forks.shared();
     return this.view;
+  }
+
+  /** What runs in it must not be seen by a query that only looks, so nobody else gets it. */
+  private liveMachine(): Promise<MachineView> {
+    const taken = this.sources.forks.own();
+    this.live.push(taken);
+    const view = taken.then(async (one) => {
+      await one.call(async (sandbox) => sandbox.thaw?.());
+      return one;
+    });
+    // A query that has an answer without the machine never awaits it.
+    view.catch(() => undefined);
+    return view;
   }
 
   private context(query: ChannelQuery, view: () => Promise<MachineView>): ChannelContext {
@@ -199,7 +221,9 @@ export class LeafRun {
   private async release(): Promise<void> {
     const view = this.view;
     // With the whole evaluation all forks end, and it waits for them.
-    if (view === undefined || this.sources.signal?.aborted === true) return;
+    if (this.sources.signal?.aborted === true) return;
+    for (const one of this.live) await withoutWaiting(this.sources.forks.close(one), this.controller.signal);
+    if (view === undefined) return;
     if (this.plan.ownFork) {
       await withoutWaiting(this.sources.forks.close(view), this.controller.signal);
       return;

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
 import { parseOrThrow } from "../../errors/parse.js";
 import { canonicalJson, digestOf } from "../../verifiers/canonical.js";
+import { channelsOf } from "../../verifiers/channels/schema.js";
 import { type LoadedGraph, loadGraph, verifierVersionOf } from "../../verifiers/graph.js";
 import { parseDocument } from "./document.js";
 import { drawParams, type ParamSpecs, type ParamValues, paramSpecs } from "./params.js";
@@ -57,7 +58,7 @@ export interface LoadedTask {
 }
 
 export interface LoadTaskOptions {
-  /** Channels that an image offers to graders; all of them if unsaid. */
+  /** Channels that an image offers to graders; what `docs/verifiers.md` says if unsaid. */
   channelsOf?: (image: string) => readonly string[];
   /** Checks one oracle action with the ACI's own schema; throws what is wrong with it. */
   checkAction?: (action: unknown) => void;
@@ -116,7 +117,7 @@ export function makeTask(document: unknown, options: LoadTaskOptions & { file?: 
       taskVersion: task.version,
       threshold: task.verify.threshold,
       verifierVersion: verifierVersionOf(raw.verify, gradingAssets(task)),
-      channels: (options.channelsOf?.(task.image) ?? task.capabilities.grader).filter((name) =>
+      channels: (options.channelsOf ?? channelsOf)(task.image).filter((name) =>
         (task.capabilities.grader as string[]).includes(name),
       ),
       assets: task.assets,

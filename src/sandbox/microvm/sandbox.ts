@@ -63,6 +63,7 @@ export class MicrovmSandbox implements Sandbox {
   /** By the step of each checkpoint: where its agent stood. */
   readonly #streams = new Map<number, number>();
   #frozen: Promise<void> | null = null;
+  #thawed = false;
   /** The golden that is being finished, which requests need not wait for, but the next one does. */
   #freezing: Promise<void> = Promise.resolve();
   #closing: Promise<void> | null = null;
@@ -111,7 +112,7 @@ export class MicrovmSandbox implements Sandbox {
   /** In a grade fork the workload is frozen first: nothing that the agent left behind runs while checks look. */
   async #prepared<T>(work: () => Promise<T>): Promise<T> {
     this.#checkOpen();
-    if (this.descent.kind === "grade") await this.#freezeWorkload();
+    if (this.descent.kind === "grade" && !this.#thawed) await this.#freezeWorkload();
     return this.#guarded(work);
   }
 
@@ -121,6 +122,17 @@ export class MicrovmSandbox implements Sandbox {
       throw error;
     });
     return this.#frozen;
+  }
+
+  thaw(): Promise<void> {
+    return this.#settled(() =>
+      this.#aside(async () => {
+        this.#thawed = true;
+        const frozen = this.#frozen !== null;
+        this.#frozen = null;
+        if (frozen) await this.agent.freeze(false);
+      }),
+    );
   }
 
   /** Work that touches the machine but asks nothing of its agent. */

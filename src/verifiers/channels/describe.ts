@@ -15,7 +15,17 @@ export interface ChannelDescription<Query extends z.ZodType> {
   onlyLooks: boolean;
   /** Queries are about the machine, and a grading fork is taken for them. */
   machine: boolean;
+  /** Queries talk to what runs in the machine: each has a fork of its own, in which the workload goes on. */
+  live?: boolean;
+  /** Images that have what the channel needs; every image if unsaid. */
+  images?: readonly string[];
 }
+
+/** Groups of images by what they offer to channels. */
+export const images = {
+  /** Those with a screen and what belongs to it. There is none yet: tasks that need one are refused. */
+  desktop: ["desktop"],
+} as const;
 
 /** States a channel; keeps the exact type of its queries. */
 export function describe<Query extends z.ZodType>(

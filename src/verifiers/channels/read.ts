@@ -3,10 +3,13 @@ import type { Answer } from "../value.js";
 import { readArchive } from "./archive/read.js";
 import type { ChannelContext, ReadChannel } from "./channel.js";
 import { readConfig } from "./config/read.js";
+import { ShinkenError } from "../../errors/index.js";
+import { readDbus } from "./dbus/read.js";
 import { readEpisode } from "./episode/read.js";
 import { readExecJson } from "./exec-json/read.js";
 import { readFs } from "./fs/read.js";
 import { readGit } from "./git/read.js";
+import { readHttp } from "./http/read.js";
 import { readHtml } from "./html/read.js";
 import { readImage } from "./image/read.js";
 import { readMbox } from "./mbox/read.js";
@@ -17,6 +20,10 @@ import { readProcess } from "./process/read.js";
 import type { ChannelName, ChannelQuery, QueryOf } from "./schema.js";
 import { readSqlite } from "./sqlite/read.js";
 import { readXml } from "./xml/read.js";
+
+/** A task that asks these is refused when it is loaded, until an image offers them. */
+const withoutTransport = (): Promise<Answer> =>
+  Promise.reject(new ShinkenError("grader_error", "no image offers this channel yet"));
 
 const readers: { [Name in ChannelName]: ReadChannel<QueryOf<Name>> } = {
   fs: readFs,
@@ -33,6 +40,11 @@ const readers: { [Name in ChannelName]: ReadChannel<QueryOf<Name>> } = {
   media: readMedia,
   mbox: readMbox,
   git: readGit,
+  http: readHttp,
+  dbus: readDbus,
+  a11y: withoutTransport,
+  cdp: withoutTransport,
+  uno: withoutTransport,
   episode: readEpisode,
 };
 

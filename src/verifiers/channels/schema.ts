@@ -7,10 +7,14 @@ import { z } from "zod";
 import type { ResultType } from "./describe.js";
 import { archiveChannel } from "./archive/query.js";
 import { configChannel } from "./config/query.js";
+import { a11yChannel } from "./a11y/query.js";
+import { cdpChannel } from "./cdp/query.js";
+import { dbusChannel } from "./dbus/query.js";
 import { episodeChannel } from "./episode/query.js";
 import { execJsonChannel } from "./exec-json/query.js";
 import { fsChannel } from "./fs/query.js";
 import { gitChannel } from "./git/query.js";
+import { httpChannel } from "./http/query.js";
 import { htmlChannel } from "./html/query.js";
 import { imageChannel } from "./image/query.js";
 import { mboxChannel } from "./mbox/query.js";
@@ -19,6 +23,7 @@ import { officeChannel } from "./office/query.js";
 import { pdfChannel } from "./pdf/query.js";
 import { processChannel } from "./process/query.js";
 import { sqliteChannel } from "./sqlite/query.js";
+import { unoChannel } from "./uno/query.js";
 import { xmlChannel } from "./xml/query.js";
 
 export const channels = {
@@ -36,6 +41,11 @@ export const channels = {
   media: mediaChannel,
   mbox: mboxChannel,
   git: gitChannel,
+  http: httpChannel,
+  dbus: dbusChannel,
+  a11y: a11yChannel,
+  cdp: cdpChannel,
+  uno: unoChannel,
   episode: episodeChannel,
 } as const;
 
@@ -45,6 +55,14 @@ export type QueryOf<Name extends ChannelName> = z.output<(typeof channels)[Name]
 export type ChannelQuery = { [Name in ChannelName]: { channel: Name; query: QueryOf<Name> } }[ChannelName];
 
 export const channelNames = Object.keys(channels) as ChannelName[];
+
+/** Channels that an image offers to a grader. */
+export function channelsOf(image: string): ChannelName[] {
+  return channelNames.filter((name) => {
+    const description: { images?: readonly string[] } = channels[name];
+    return description.images?.includes(image) ?? true;
+  });
+}
 
 /** The shapes of a `{channel, query}` pair with further fields beside, one for each channel. */
 export function pairs<Fields extends z.ZodRawShape>(fields: Fields) {
@@ -69,6 +87,12 @@ export function resultType(query: ChannelQuery): ResultType {
 /** True for queries that only look: they may run at once and before it is known whether they are needed. */
 export function onlyLooks(query: ChannelQuery): boolean {
   return channels[query.channel].onlyLooks;
+}
+
+/** True for queries that need a fork of their own, in which the workload goes on. */
+export function isLive(query: ChannelQuery): boolean {
+  const description: { live?: boolean } = channels[query.channel];
+  return description.live === true;
 }
 
 /** True for queries that are about the machine. */
