@@ -86,6 +86,11 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/task-check.js"),
   },
   {
+    path: ["task", "schema"],
+    summary: "print the task format as JSON Schema, for editors",
+    load: () => import("./commands/task-schema.js"),
+  },
+  {
     path: ["verifier", "vectors"],
     summary: "run inputs and outputs of published scorers",
     load: () => import("./commands/verifier-vectors.js"),

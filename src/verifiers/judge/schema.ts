@@ -7,6 +7,8 @@ const CRITERIA_LIMIT = 100;
 /** Groups within groups. */
 const DEPTH_LIMIT = 8;
 const EVIDENCE_LIMIT = 32;
+/** Numbers of votes: odd ones, so that there is a majority. */
+const QUORUMS = [1, 3, 5, 7];
 
 const criterionId = z
   .string()
@@ -64,7 +66,8 @@ export const judgeSpec = z
     tools: z.array(z.enum(channelNames as [ChannelName, ...ChannelName[]])).default([]),
     /** Independent judgements of each criterion; the majority decides. 3 if unsaid where a graph has no other leaf, otherwise 1. */
     quorum: z
-      .union([z.literal(1), z.literal(3), z.literal(5), z.literal(7)], { error: "must be 1, 3, 5 or 7" })
+      .int()
+      .refine((votes) => QUORUMS.includes(votes), `must be ${QUORUMS.join(", ")}`)
       .optional(),
   })
   .refine((spec) => questionsOf(spec.criteria).length <= CRITERIA_LIMIT, {
