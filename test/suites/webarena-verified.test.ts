@@ -546,7 +546,7 @@ describe("typed values", () => {
   const reading: Reading = { sites: new Sites(["gitlab"], sites), strict: false, careful: false };
   const anyValue = fc.oneof(
     fc.string({ unit: "binary" }),
-    fc.string({ unit: fc.constantFrom(..."0123456789.,:-/ $kmhdinjay^") }),
+    fc.string({ unit: fc.constantFrom(...Array.from("0123456789.,:-/ $kmhdinjay^")) }),
     fc.double(),
     fc.jsonValue(),
   );
@@ -560,7 +560,9 @@ describe("typed values", () => {
           const right = typed(kind, b as never, reading);
           // A number that is none equals nothing, as everywhere; a pattern is text to be matched, and need not match itself.
           const odd =
-            typeof left?.shown === "number" ? Number.isNaN(left.shown) : /^\^/.test(String(left?.shown));
+            typeof left?.shown === "number"
+              ? Number.isNaN(left.shown)
+              : JSON.stringify(left?.shown ?? "").startsWith('"^');
           if (left !== undefined && !odd) expect(sameTyped(left, left, reading)).toBe(true);
           if (left !== undefined && right !== undefined) {
             expect(sameTyped(left, right, reading)).toBe(sameTyped(right, left, reading));

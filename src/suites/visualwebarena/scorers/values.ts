@@ -1,7 +1,7 @@
 /** VisualWebArena's `required_values`: a whole number against inequalities such as `< 700`. */
 import { z } from "zod";
-import { parseFloatLikePython, parseIntLikePython } from "../../python/numbers.js";
-import { reprText } from "../../python/numbers.js";
+import { compareDecimals, type Decimal, decimalToNumber, parseDecimal } from "../../decimal.js";
+import { parseFloatLikePython, parseIntLikePython, reprText } from "../../python/numbers.js";
 import { replaceAll, strip } from "../../python/text.js";
 import { defineScorer, fault, given, type Outcome } from "../../scorer.js";
 import { alternatives } from "../../webarena/scorers/text.js";
@@ -42,12 +42,6 @@ export function satisfies(value: bigint, inequality: string): Outcome<boolean> {
   return given(holds(value, limit));
 }
 
-/** A number exactly as it is written: `digits * 10^-scale`. */
-interface Decimal {
-  digits: bigint;
-  scale: number;
-}
-
 const grouped = /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/;
 const plain = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 
@@ -57,11 +51,8 @@ const MAX_DIGITS = 400;
 /** Whole and decimal numbers, with a comma only between groups of three. */
 export function decimalNumber(text: string): Decimal | undefined {
   const bare = strip(text);
-  if (bare.length > MAX_DIGITS || !(plain.test(bare) || grouped.test(bare))) return undefined;
-  const [whole = "", part = ""] = bare.replaceAll(",", "").replace(/^\+/, "").split(".");
-  const negative = whole.startsWith("-");
-  const magnitude = BigInt(`${whole.replace("-", "") || "0"}${part}`);
-  return { digits: negative ? -magnitude : magnitude, scale: part.length };
+  const readable = bare.length <= MAX_DIGITS && (plain.test(bare) || grouped.test(bare));
+  return readable ? parseDecimal(bare.replaceAll(",", "")) : undefined;
 }
 
 const strictForm = /^(<=|>=|==|<|>)([^<>=]*)$/;
@@ -71,13 +62,11 @@ export function satisfiesStrictly(value: Decimal, inequality: string): Outcome<b
   const [, operator, bound = ""] = strictForm.exec(strip(inequality)) ?? [];
   const limit = operator === undefined ? undefined : decimalNumber(bound);
   if (limit === undefined) return fault("ValueError", `Invalid inequality string: ${inequality}`);
-  const scale = Math.max(value.scale, limit.scale);
-  const left = value.digits * 10n ** BigInt(scale - value.scale);
-  const right = limit.digits * 10n ** BigInt(scale - limit.scale);
+  const order = compareDecimals(value, limit);
   const holds =
-    (operator?.includes("=") === true && left === right) ||
-    (operator?.startsWith("<") === true && left < right) ||
-    (operator?.startsWith(">") === true && left > right);
+    (operator?.includes("=") === true && order === 0) ||
+    (operator?.startsWith("<") === true && order < 0) ||
+    (operator?.startsWith(">") === true && order > 0);
   return given(holds);
 }
 
@@ -122,7 +111,7 @@ export const vwaRequiredValue = defineScorer<z.output<typeof input>, RequiredVal
       const number = decimalNumber(value);
       if (number === undefined) return given({ parsed: null, ok: null });
       const outcome = anySatisfiedStrictly(number, inequality);
-      const parsed = Number(value.replaceAll(",", ""));
+      const parsed = decimalToNumber(number);
       return outcome.fault === undefined ? given({ parsed, ok: outcome.value }) : outcome;
     },
   },
