@@ -98,14 +98,14 @@ describe("mbox", () => {
     for (const query of [{ index: 9 }, { message_id: "none@example.com" }])
       expect(await at({ kind: "message", ...query }, any)).toEqual({
         status: "failed",
-        evidence: "/m/inbox holds no such message among 4",
+        evidence: "/m/inbox holds no such message among 5",
       });
     expect((await at({ kind: "message", index: 0 }, any, "/m/empty")).status).toBe("failed");
     expect((await at({ kind: "count" }, { type: "number", equals: 0 }, "/m/none")).status).toBe("failed");
   });
 
   it.each([
-    [{ kind: "message" }, "/m/inbox", "holds 4 messages instead of 1"],
+    [{ kind: "message" }, "/m/inbox", "holds 5 messages instead of 1"],
     [{ kind: "message", message_id: "x" }, "/m/twice", '2 messages have the id "x"'],
     [{ kind: "message" }, "/m/deep.eml", "cannot be read"],
   ])("%j of %s is ungraded: %s", async (query, path, why) => {

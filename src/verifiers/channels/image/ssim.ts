@@ -71,13 +71,11 @@ export function meanSsim(x: Float64Array, y: Float64Array, width: number, height
 }
 
 function windowSsim(sums: Float64Array, count: number, at: number): number {
-  const [ux, uy, xx, yy, xy] = [0, 1, 2, 3, 4].map((plane) => sums[plane * count + at]) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const ux = sums[at] as number;
+  const uy = sums[count + at] as number;
+  const xx = sums[2 * count + at] as number;
+  const yy = sums[3 * count + at] as number;
+  const xy = sums[4 * count + at] as number;
   const above = (2 * ux * uy + C1) * (2 * (xy - ux * uy) + C2);
   const below = (ux * ux + uy * uy + C1) * (xx - ux * ux + (yy - uy * uy) + C2);
   return above / below;

@@ -15,26 +15,40 @@ interface Part {
   contentTransferEncoding: { encoding: string };
   content: ArrayBuffer | null;
 }
-interface Collecting {
+interface Internals {
+  currentNode: Part;
+  processLine(line: Uint8Array, isFinal: boolean): Promise<void>;
   collectNode(part: Part, ...more: unknown[]): Promise<void>;
 }
+const library = PostalMime.prototype as unknown as Internals;
 
 /** The line break before a boundary belongs to the boundary (RFC 2046, 5.1.1); the library leaves it with the part. */
 class ExactMime extends PostalMime {
+  /** Parts whose last line ends softly (RFC 2045, 6.7): the library adds no line break to it. */
+  private readonly soft = new WeakSet<Part>();
+
+  async processLine(line: Uint8Array, isFinal: boolean): Promise<void> {
+    const self = this as unknown as Internals;
+    const part = self.currentNode;
+    await library.processLine.call(this, line, isFinal);
+    // A boundary is no line of the part.
+    if (self.currentNode !== part) return;
+    if (line.at(-1) === EQUALS) this.soft.add(part);
+    else this.soft.delete(part);
+  }
+
   collectNode(part: Part, ...more: unknown[]): Promise<void> {
-    const { content } = part;
-    if (
-      content !== null &&
-      part.parentNode !== undefined &&
-      part.contentTransferEncoding.encoding !== "base64"
-    ) {
-      const whole = new Uint8Array(content);
-      if (whole.at(-1) === LF) part.content = content.slice(0, -1);
+    const { encoding } = part.contentTransferEncoding;
+    const added = encoding === "quoted-printable" ? !this.soft.has(part) : encoding !== "base64";
+    if (part.content !== null && part.parentNode !== undefined && added) {
+      const whole = new Uint8Array(part.content);
+      if (whole.at(-1) === LF) part.content = part.content.slice(0, -1);
     }
-    return (PostalMime.prototype as unknown as Collecting).collectNode.call(this, part, ...more);
+    return library.collectNode.call(this, part, ...more);
   }
 }
 const LF = 10;
+const EQUALS = 61;
 
 /** Rejects with `ContentFault` for a message that is nested too deeply or has too large headers. */
 export async function readMessage(bytes: Uint8Array, what: string): Promise<Email> {
