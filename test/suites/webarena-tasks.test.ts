@@ -20,10 +20,12 @@ const score = (id: string, input: unknown): unknown => seen(findScorer(id).score
 
 /** An answer that says everything that is asked for, once. */
 function answerTo(references: Record<string, string | string[]>, expand: (text: string) => string): string {
-  const { exact_match, must_include = [], one_of = [], required_values = [] } = references;
+  const { exact_match } = references;
   if (typeof exact_match === "string") return expand(exact_match);
+  const of = (name: string): string[] => [references[name] ?? []].flat();
+  const parts = of("must_include").concat(of("one_of").slice(0, 1), of("required_values"));
   // Where only a judge is asked, anything will do but nothing.
-  return [...must_include, ...one_of.slice(0, 1), ...required_values].map(expand).join("\n") || "an answer";
+  return parts.map(expand).join("\n") || "an answer";
 }
 
 const sets = [
