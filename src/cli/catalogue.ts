@@ -101,6 +101,21 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/verifier-webarena.js"),
   },
   {
+    path: ["verifier", "agree"],
+    summary: "hold verdicts against people's labels of end states",
+    load: () => import("./commands/verifier-agree.js"),
+  },
+  {
+    path: ["verifier", "diff"],
+    summary: "list the verdicts that two versions of graders give otherwise",
+    load: () => import("./commands/verifier-diff.js"),
+  },
+  {
+    path: ["verifier", "triage"],
+    summary: "order end states by how likely their grader is wrong",
+    load: () => import("./commands/verifier-triage.js"),
+  },
+  {
     path: ["machine", "run"],
     summary: "run an ELF file, flat binary or Linux Image",
     // 2 is the instruction limit there.

@@ -2,7 +2,6 @@
 import { GoldenStore } from "../env/session/goldens.js";
 import { Session } from "../env/session/session.js";
 import { TaskScenario } from "../env/session/task-scenario.js";
-import { runSteps } from "../env/setup/steps.js";
 import type { LoadedTask, Mutation, TaskVariant } from "../env/task/index.js";
 import { ShinkenError } from "../errors/index.js";
 import {
@@ -14,6 +13,7 @@ import {
 } from "../operator/index.js";
 import type { SandboxProvider } from "../sandbox/sandbox.js";
 import type { JudgeModel, Verdict } from "../verifiers/index.js";
+import { withChange } from "./end-state.js";
 
 /** What the gates found out about one variant. */
 export interface VariantFindings {
@@ -35,7 +35,6 @@ interface Played {
 /** Episodes of the gates differ in nothing but what is played. */
 const gateSeed = 7;
 const fewestMilestones = 2;
-const mutationSeed = new Uint8Array(32);
 
 /** Runs the gates of tasks on machines of a provider. */
 export class TaskGates {
@@ -178,22 +177,12 @@ export class TaskGates {
   }
 
   async #mutated(solved: Session, variant: TaskVariant, mutation: Mutation): Promise<Verdict> {
-    const { machine, record, start } = solved.episode();
-    const { grader } = start;
+    const { grader } = solved.episode().start;
     if (grader === null) throw new TypeError("a task has a grader");
-    const fork = await machine.fork("branch", { seed: mutationSeed });
-    try {
-      await runSteps(fork, mutation.steps, {
-        readAsset: (path) => variant.readAsset(path),
-        at: `mutations.${mutation.id}.steps`,
-      });
-      const said = Object.fromEntries(
-        Object.entries(mutation.episode ?? {}).filter(([, value]) => value !== undefined),
-      );
-      return await grader.evaluate(fork, { ...record, ...said });
-    } finally {
-      await fork.close();
-    }
+    const { id, steps, episode } = mutation;
+    return withChange(solved, variant, { steps, episode, at: `mutations.${id}.steps` }, (fork, record) =>
+      grader.evaluate(fork, record),
+    );
   }
 }
 

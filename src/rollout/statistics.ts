@@ -26,7 +26,7 @@ export function passHatK(n: number, c: number, k: number): number | null {
 }
 
 /** Two-sided quantile of the normal distribution for 95 %. */
-const z95 = 1.959963984540054;
+export const z95 = 1.959963984540054;
 
 /** Wilson's score interval of a share, 95 % unless told; [0, 1] without any observation. */
 export function wilson(n: number, c: number, z = z95): [number, number] {
