@@ -236,6 +236,28 @@ describe("a workbook", () => {
   });
 });
 
+it("a workbook in the strict form of the standard is read likewise", () => {
+  const strict = (text: string): string =>
+    text
+      .replaceAll(
+        "http://schemas.openxmlformats.org/officeDocument/2006/",
+        "http://purl.oclc.org/ooxml/officeDocument/",
+      )
+      .replaceAll(
+        "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+        "http://purl.oclc.org/ooxml/spreadsheetml/main",
+      );
+  const parts = [
+    "_rels/.rels",
+    "xl/workbook.xml",
+    "xl/_rels/workbook.xml.rels",
+    "xl/worksheets/sheet1.xml",
+    "xl/styles.xml",
+  ];
+  const file = changed(PLAIN, Object.fromEntries(parts.map((name) => [name, strict])));
+  return json(file, { kind: "cell", cell: "B1" }, "/date", "2024-02-29");
+});
+
 describe("a formula that is shared", () => {
   const shared = changed(PLAIN, {
     "xl/worksheets/sheet1.xml": (text) =>

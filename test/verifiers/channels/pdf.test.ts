@@ -18,7 +18,7 @@ function onePage(stream: Uint8Array, filter = "", extra: string[] = []): Uint8Ar
   const objects = [
     "<</Type/Catalog/Pages 2 0 R>>",
     "<</Type/Pages/Kids[3 0 R]/Count 1>>",
-    "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+    "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F1 5 0 R/F2 6 0 R>>>>>>",
     "",
     "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
     ...extra,
@@ -100,6 +100,15 @@ describe("a PDF is refused:", () => {
     expect(page.length).toBeLessThan(2 ** 20);
     await refused(page, "needs more than 536870912 bytes to be read");
   });
+  it("one whose text is in an encoding that it does not explain, instead of being read without it", () =>
+    refused(
+      onePage(Buffer.from("BT /F1 12 Tf 72 700 Td (Hello) Tj /F2 12 Tf <4F60597D> Tj ET"), "", [
+        "<</Type/Font/Subtype/Type0/BaseFont/STSong-Light/Encoding/UniGB-UCS2-H/DescendantFonts[7 0 R]>>",
+        "<</Type/Font/Subtype/CIDFontType0/BaseFont/STSong-Light/CIDSystemInfo<</Registry(Adobe)/Ordering(GB1)/Supplement 2>>/DW 1000/FontDescriptor 8 0 R>>",
+        "<</Type/FontDescriptor/FontName/STSong-Light/Flags 4/FontBBox[-25 -254 1000 880]/ItalicAngle 0/Ascent 880/Descent -120/CapHeight 880/StemV 93>>",
+      ]),
+      "has text in the encoding UniGB-UCS2-H, whose table it does not hold",
+    ));
   it("and the next one is read in the same thread as if nothing had been", () =>
     pdf(
       { kind: "text" },

@@ -22,6 +22,7 @@ export const parsePdf: Parser<PdfQuery> = async (bytes, query, what): Promise<An
     throw new ContentFault(`${what} is no PDF`);
   const library = await loadPdfLibrary();
   return countingAllocations(what, async () => {
+    const tables = new MissingTables();
     const task = library.getDocument({
       // The library takes the bytes for its own.
       data: Uint8Array.from(bytes),
@@ -37,9 +38,12 @@ export const parsePdf: Parser<PdfQuery> = async (bytes, query, what): Promise<An
       isImageDecoderSupported: false,
       enableXfa: false,
       maxImageSize: 0,
+      BinaryDataFactory: tables.factory,
     });
     try {
-      return await answer(await task.promise, query, what);
+      const found = await answer(await task.promise, query, what);
+      tables.refuse(what);
+      return found;
     } catch (error) {
       throw asFault(error, what, "a readable PDF");
     } finally {
@@ -47,6 +51,29 @@ export const parsePdf: Parser<PdfQuery> = async (bytes, query, what): Promise<An
     }
   });
 };
+
+/** Tables of encodings that a document names and does not hold. The library goes on without such a text, and so without a word. */
+class MissingTables {
+  private readonly names = new Set<string>();
+  /** Asked by the library for whatever it does not have; nothing is ever fetched. */
+  readonly factory: new () => { fetch(wanted: { kind: string; filename: string }): Promise<never> };
+
+  constructor() {
+    const { names } = this;
+    this.factory = class {
+      fetch({ kind, filename }: { kind: string; filename: string }): Promise<never> {
+        if (kind === "cMapUrl") names.add(filename.replace(/\.bcmap$/, ""));
+        return Promise.reject(new Error(`${filename} is not part of the document`));
+      }
+    };
+  }
+
+  refuse(what: string): void {
+    const [first] = this.names;
+    if (first !== undefined)
+      throw new ContentFault(`${what} has text in the encoding ${first}, whose table it does not hold`);
+  }
+}
 
 async function answer(document: PdfDocument, query: PdfQuery, what: string): Promise<Answer> {
   switch (query.kind) {
