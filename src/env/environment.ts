@@ -46,7 +46,8 @@ export interface StepResult {
 
 /** Pushed while an episode runs. */
 export type EnvironmentEvent =
-  | { event: "milestone"; check: string; reward: number; step: number }
+  /** `partial`: a dense milestone has grown; it is not reached yet, or no longer. */
+  | { event: "milestone"; check: string; reward: number; step: number; partial?: true }
   | { event: "progress"; kind: "loop" | "no_progress"; step: number; repeats: number; message: string }
   | { event: "infra"; code: string; message: string };
 

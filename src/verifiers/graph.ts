@@ -11,6 +11,8 @@ export interface Milestone {
   id: string;
   weight: number;
   revocable: boolean;
+  /** Pays for its score's growth. */
+  dense: boolean;
 }
 
 export interface LoadedGraph {
@@ -78,6 +80,6 @@ export function loadGraph(root: GraphNode, options: LoadGraphOptions = {}): Load
     judgedOnly: checks.every(isJudge),
     milestones: checks
       .filter((check) => check.milestone)
-      .map(({ id, weight, revocable }) => ({ id, weight, revocable })),
+      .map(({ id, weight, revocable, dense }) => ({ id, weight, revocable, dense })),
   };
 }

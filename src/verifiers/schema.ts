@@ -22,6 +22,8 @@ const leafFields = {
   needs,
   /** Evaluated after every step; its weight is the reward when it first holds. */
   milestone: z.boolean().default(false),
+  /** A milestone that pays for its score's growth as it grows, and not only when it is reached. */
+  dense: z.boolean().default(false),
   /** A milestone that can be lost again (the reward is taken back). */
   revocable: z.boolean().default(false),
   /** Score from which the check counts as passed. */

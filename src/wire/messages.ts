@@ -85,7 +85,7 @@ export interface TaskRow {
 
 /** Pushed by the server; carries no id. */
 export type PushedEvent =
-  | { event: "milestone"; session: string; check: string; reward: number; step: number }
+  | { event: "milestone"; session: string; check: string; reward: number; step: number; partial?: true }
   | {
       event: "progress";
       session: string;

@@ -7,7 +7,7 @@ import { plainJsonFault } from "./plain-json.js";
 import { verdictFaults } from "./verdict.js";
 
 /** Keys of an info that speak of host time and may differ between equal episodes. */
-export const hostTimeKeys: readonly string[] = ["ready_ms"];
+export const hostTimeKeys: readonly string[] = ["ready_ms", "grading_ms"];
 
 export interface CheckEnvOptions {
   /** Steps to try, none of which ends the episode. */

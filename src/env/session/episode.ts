@@ -1,7 +1,7 @@
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { Action, Observation } from "../environment.js";
 import { ProgressWatch } from "./progress.js";
-import type { Start } from "./scenario.js";
+import type { Baseline, Start } from "./scenario.js";
 
 /** What the agent said and how it ended, as checks may ask for it. */
 export interface EpisodeRecord {
@@ -18,6 +18,7 @@ export interface EpisodeMark {
   /** Of the record's actions, which only grow, so many. */
   readonly actions: { readonly of: readonly Action[]; readonly count: number };
   readonly held: ReadonlySet<string>;
+  readonly scores: ReadonlyMap<string, number>;
   readonly truncatedBy: Episode["truncatedBy"];
   readonly lastObservation: Observation;
   readonly watch: ProgressWatch;
@@ -40,6 +41,8 @@ export class Episode {
   readonly record: EpisodeRecord = { end: "none", answer: null, reason: null, steps: 0, actions: [] };
   /** Milestones that hold, whether they were paid for or held from the start. */
   readonly held = new Set<string>();
+  /** Best scores of dense milestones so far, from the golden's on; the latest of those that can be lost. */
+  readonly scores = new Map<string, number>();
   /** Set once the episode was cut by a limit. */
   truncatedBy: "steps" | "guest_seconds" | "instructions" | null = null;
   lastObservation: Observation;
@@ -67,10 +70,20 @@ export class Episode {
     const { of: actions, count } = from.actions;
     this.record = { ...from.record, actions: structuredClone(actions.slice(0, count)) };
     this.held = new Set(from.held);
+    this.scores = new Map(from.scores);
     this.truncatedBy = from.truncatedBy;
     this.lastObservation = structuredClone(from.lastObservation);
     this.watch = from.watch.branch();
     this.wallMs = from.wallMs;
+  }
+
+  /** Takes over how the milestones stand in the golden: nothing of that is paid. */
+  begin({ held, scores }: Baseline): void {
+    for (const [id, score] of scores) this.scores.set(id, score);
+    for (const id of held) {
+      this.held.add(id);
+      if (this.scores.has(id)) this.scores.set(id, 1);
+    }
   }
 
   /** The present state, for a branch. */
@@ -81,6 +94,7 @@ export class Episode {
       record,
       actions: { of: actions, count: actions.length },
       held: new Set(this.held),
+      scores: new Map(this.scores),
       truncatedBy,
       lastObservation,
       watch: this.watch.branch(),

@@ -6,6 +6,7 @@ import {
   evaluateMilestones,
   type GradeContext,
   type JudgeModel,
+  type Milestone,
   type Verdict,
 } from "../../verifiers/index.js";
 import { runSteps } from "../setup/steps.js";
@@ -13,7 +14,7 @@ import { withinWall } from "../setup/wall.js";
 import type { TaskVariant } from "../task/index.js";
 import type { EpisodeRecord } from "./episode.js";
 import type { GoldenLease } from "./goldens.js";
-import type { Grader, MilestoneReading } from "./scenario.js";
+import type { Baseline, Grader, MilestoneReading } from "./scenario.js";
 
 /** A grade fork that fails is tried once more: the machine that it is taken from is paused and unharmed. */
 const forkAttempts = 2;
@@ -21,7 +22,7 @@ const forkAttempts = 2;
 const baselineSeed = new Uint8Array(32);
 const nothingYet: EpisodeRecord = { end: "none", answer: null, reason: null, steps: 0, actions: [] };
 
-type Remember = (read: () => Promise<ReadonlySet<string>>) => Promise<ReadonlySet<string>>;
+type Remember = (read: () => Promise<Baseline>) => Promise<Baseline>;
 
 /** Grades the episodes of one variant. */
 export class TaskGrader implements Grader {
@@ -29,6 +30,7 @@ export class TaskGrader implements Grader {
   readonly #golden: () => Promise<GoldenLease>;
   readonly #remember: Remember;
   readonly #judge: JudgeModel | undefined;
+  readonly dense: readonly Milestone[];
 
   /** `remember` is given the way to read the golden's own milestones and may have read them before. */
   constructor(
@@ -41,24 +43,25 @@ export class TaskGrader implements Grader {
     this.#golden = golden;
     this.#remember = remember;
     this.#judge = judge;
+    this.dense = variant.graph.milestones.filter((one) => one.dense);
   }
 
-  baseline(): Promise<ReadonlySet<string>> {
+  baseline(): Promise<Baseline> {
     return this.#remember(() => this.#readBaseline());
   }
 
-  async #readBaseline(): Promise<ReadonlySet<string>> {
-    if (this.#variant.graph.milestones.length === 0) return new Set();
+  async #readBaseline(): Promise<Baseline> {
+    if (this.#variant.graph.milestones.length === 0) return { held: new Set(), scores: new Map() };
     const lease = await this.#golden();
     try {
       const machine = await lease.golden.fork({ seed: baselineSeed });
       try {
-        const { earned, fault } = await this.read(machine, nothingYet, new Set());
+        const { earned, scores, fault } = await this.read(machine, nothingYet, new Set());
         if (fault !== null) {
           const what = `the milestones that hold from the start cannot be read: ${fault.message}`;
           throw new ShinkenError(fault.code, what, { cause: fault });
         }
-        return new Set(earned.map(({ id }) => id));
+        return { held: new Set(earned.map(({ id }) => id)), scores };
       } finally {
         await machine.close();
       }
@@ -82,9 +85,14 @@ export class TaskGrader implements Grader {
       signal,
     );
     if (forking.death !== null) throw forking.death;
+    const dense = new Set(this.dense.map(({ id }) => id));
     return {
       earned,
       lost,
+      scores: new Map(
+        results.flatMap(({ id, score }) => (dense.has(id) && score !== null ? [[id, score] as const] : [])),
+      ),
+      asked: results.length,
       ungraded: results.filter(({ status }) => status === "ungraded").map(({ id }) => id),
       fault,
     };

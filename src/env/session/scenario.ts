@@ -20,10 +20,21 @@ export interface MilestoneReading {
   earned: readonly Milestone[];
   /** Revocable ones that no longer hold. */
   lost: readonly Milestone[];
+  /** Scores of dense ones that were read, earned or not. */
+  scores: ReadonlyMap<string, number>;
+  /** How many checks were asked. */
+  asked: number;
   /** Ids of those that could not be read. */
   ungraded: readonly string[];
   /** The failure of the harness that kept one from being read; null where the content is to blame, or all could be read. */
   fault: ShinkenError | null;
+}
+
+/** How the milestones stand before anybody has done anything. */
+export interface Baseline {
+  readonly held: ReadonlySet<string>;
+  /** Scores of dense milestones: what they have already pays nothing. */
+  readonly scores: ReadonlyMap<string, number>;
 }
 
 export interface Grader {
@@ -31,7 +42,7 @@ export interface Grader {
    * Milestones that already hold in the golden: they pay nothing. Rejects where the harness could not read them, since one that
    * was not seen to hold would be paid for.
    */
-  baseline(): Promise<ReadonlySet<string>>;
+  baseline(): Promise<Baseline>;
   /**
    * Reads, in a grade fork, the milestones that may change. Rejects with what the machine died of, or with `cancelled` once
    * `signal` is aborted and the fork is closed.
@@ -47,6 +58,8 @@ export interface Grader {
    * aborted and the fork is closed.
    */
   evaluate(machine: Sandbox, episode: EpisodeRecord, signal?: AbortSignal): Promise<Verdict>;
+  /** Milestones that pay for their growth, in graph order. */
+  readonly dense: readonly Milestone[];
   /** The verdict where there is nothing to grade. */
   ungraded(reason: string): Verdict;
 }

@@ -70,12 +70,12 @@ export class Session implements Environment {
       const lease = await start.golden();
       this.#lease?.release();
       this.#lease = lease;
-      const baseline = (await start.grader?.baseline()) ?? [];
+      const baseline = await start.grader?.baseline();
       this.#checkOpen(cancellation);
       const path = seeds === null ? "" : `${this.task}/episode-${seeds.episode}`;
       const machine = await this.#fork(lease, seeds === null ? undefined : forkSeed(seeds.run, path));
       const episode = new Episode(start, machine, seeds?.run ?? null, path);
-      for (const id of baseline) episode.held.add(id);
+      if (baseline !== undefined) episode.begin(baseline);
       const checkpoint = await this.#keepFirst(episode);
       if (this.#closing !== null || cancellation.requested) {
         await machine.close();
@@ -262,6 +262,7 @@ export class Session implements Environment {
       earned: paid.earned,
       held: [...episode.held],
     };
+    if (paid.ms !== null) info["grading_ms"] = Math.round(paid.ms * 1_000) / 1_000;
     if (paid.lost.length > 0) info["lost"] = paid.lost;
     if (paid.ungraded.length > 0) info["ungraded"] = paid.ungraded;
     if (episode.truncatedBy !== null) info["truncated_by"] = episode.truncatedBy;

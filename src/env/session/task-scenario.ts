@@ -2,7 +2,7 @@ import type { JudgeModel } from "../../verifiers/index.js";
 import type { LoadedTask, TaskVariant } from "../task/index.js";
 import type { GoldenStore } from "./goldens.js";
 import { TaskGrader } from "./grader.js";
-import type { Scenario, Start } from "./scenario.js";
+import type { Baseline, Scenario, Start } from "./scenario.js";
 
 const user = "agent";
 const home = `/home/${user}`;
@@ -19,7 +19,7 @@ export class TaskScenario implements Scenario {
   readonly #goldens: GoldenStore;
   readonly #judge: JudgeModel | undefined;
   /** By variant: its golden never changes, so these are read once. */
-  readonly #baselines = new Map<string, Promise<ReadonlySet<string>>>();
+  readonly #baselines = new Map<string, Promise<Baseline>>();
 
   /** `judge` answers judge nodes; without one they are ungraded. */
   constructor(task: LoadedTask, goldens: GoldenStore, judge?: JudgeModel) {
@@ -55,7 +55,7 @@ export class TaskScenario implements Scenario {
     };
   }
 
-  #baseline(variant: TaskVariant, read: () => Promise<ReadonlySet<string>>): Promise<ReadonlySet<string>> {
+  #baseline(variant: TaskVariant, read: () => Promise<Baseline>): Promise<Baseline> {
     const known = this.#baselines.get(variant.digest);
     if (known !== undefined) return known;
     const reading = read();

@@ -55,6 +55,8 @@ export function prove(root: GraphNode, context: Partial<ProofContext> = {}): Pro
     proveNeeds(node, path, named);
     if (isLeaf(node) && node.revocable && !node.milestone)
       throw fault([...path, "revocable"], "only a milestone can be revocable");
+    if (isLeaf(node) && node.dense && !node.milestone)
+      throw fault([...path, "dense"], "only a milestone can be dense");
     if (isCheck(node)) proveCheck(node, path, context);
     else if (isJudge(node)) proveJudge(node, path, context);
     else if (isLeaf(node)) proveCode(node, path, context);
