@@ -37,8 +37,11 @@ export interface Scorer<Input = unknown, Value = unknown> {
   readonly input: z.ZodType<Input>;
   /** Parses the input (`bad_request` with the path if it is none of this scorer's) and scores it. */
   score(input: unknown): Outcome<Value>;
-  /** The share of the task that a value stands for, from 0 to 1; undefined where the value grades nothing. */
-  reward(value: Value): number | undefined;
+  /**
+   * The same as a score from 0 to 1, for check graphs and rewards. A fault stays one, and a value that grades nothing, such as
+   * a parsed text or a verdict that was not given, is the fault `NoScore`.
+   */
+  grade(input: unknown): Outcome<number>;
 }
 
 interface Definition<Input, Value> {
@@ -46,6 +49,7 @@ interface Definition<Input, Value> {
   version: number;
   input: z.ZodType<Input>;
   score: Record<Profile, (input: Input) => Outcome<Value>>;
+  /** The share of the task that a value stands for; undefined where it grades nothing. */
   reward: (value: Value) => number | undefined;
 }
 
@@ -53,15 +57,24 @@ interface Definition<Input, Value> {
 export function defineScorer<Input, Value>(
   definition: Definition<Input, Value>,
 ): Record<Profile, Scorer<Input, Value>> {
-  const make = (profile: Profile): Scorer<Input, Value> => ({
-    id: `${definition.name}.v${definition.version}/${profile}`,
-    name: definition.name,
-    version: definition.version,
-    profile,
-    input: definition.input,
-    score: (input) => definition.score[profile](parseOrThrow(definition.input, input, "bad_request")),
-    reward: definition.reward,
-  });
+  const make = (profile: Profile): Scorer<Input, Value> => {
+    const score = (input: unknown): Outcome<Value> =>
+      definition.score[profile](parseOrThrow(definition.input, input, "bad_request"));
+    return {
+      id: `${definition.name}.v${definition.version}/${profile}`,
+      name: definition.name,
+      version: definition.version,
+      profile,
+      input: definition.input,
+      score,
+      grade: (input) => {
+        const outcome = score(input);
+        if (outcome.fault !== undefined) return outcome;
+        const share = definition.reward(outcome.value);
+        return share === undefined ? fault("NoScore", "the value is no score from 0 to 1") : given(share);
+      },
+    };
+  };
   return { faithful: make("faithful"), strict: make("strict") };
 }
 

@@ -23,10 +23,7 @@ import { waUrl } from "./webarena/scorers/url.js";
 import { webjudgeScore, webjudgeStatus } from "./webjudge/scorers/replies.js";
 import { webvoyagerVerdict } from "./webvoyager/scorers/verdict.js";
 
-/** A scorer whose input and value are its own business. */
-type AnyScorer = Pick<Scorer, "id" | "name" | "version" | "profile" | "input" | "score">;
-
-const all: readonly Record<Profile, AnyScorer>[] = [
+const all: readonly Record<Profile, Scorer>[] = [
   androidWorldComposite,
   gaiaQuestion,
   hudCall,
@@ -53,7 +50,7 @@ const all: readonly Record<Profile, AnyScorer>[] = [
   webvoyagerVerdict,
 ];
 
-const byId: ReadonlyMap<string, AnyScorer> = new Map(
+const byId: ReadonlyMap<string, Scorer> = new Map(
   all.flatMap(({ faithful, strict }) => [faithful, strict]).map((scorer) => [scorer.id, scorer]),
 );
 
@@ -61,7 +58,7 @@ const byId: ReadonlyMap<string, AnyScorer> = new Map(
 export const scorerIds: readonly string[] = [...byId.keys()].sort();
 
 /** The scorer of an id such as `gaia.question.v1/faithful`; `bad_request` if there is none. */
-export function findScorer(id: string): AnyScorer {
+export function findScorer(id: string): Scorer {
   const found = byId.get(id);
   if (found !== undefined) return found;
   const meant = nearest(id, scorerIds);

@@ -232,6 +232,23 @@ describe("every scorer", () => {
     expect(() => findScorer(id).score(null)).toThrow(expect.objectContaining({ code: "bad_request" }));
   });
 
+  it.each(scorerIds)("%s grades from 0 to 1, or not at all", (id) => {
+    const scorer = findScorer(id);
+    fc.assert(
+      fc.property(inputs[nameOf(id)] ?? fc.anything(), (input) => {
+        const { value, fault } = scorer.grade(input);
+        if (fault === undefined) expect(value >= 0 && value <= 1).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("that only reads a text grades nothing", () => {
+    expect(findScorer("webvoyager.verdict.v1/strict").grade({ text: "?" }).fault?.kind).toBe("NoScore");
+    expect(findScorer("webvoyager.verdict.v1/strict").grade({ text: "SUCCESS" }).value).toBe(1);
+    expect(findScorer("mind2web.postprocess.v1/strict").grade({ text: "A" }).fault?.kind).toBe("NoScore");
+  });
+
   it("is found by its id, and a misspelt one is told", () => {
     expect(() => findScorer("gaia.question.v1/faithfull")).toThrow(
       expect.objectContaining({
@@ -400,8 +417,10 @@ describe("other laws", () => {
     );
   });
 
-  it("a tree of trees scores as its parts would", () => {
-    const inner = {
+  it("a tree of trees scores as its parts would; what is critical must be so all the way down", () => {
+    const parallel = (...children: unknown[]): unknown =>
+      faithful("mind2web2.tree", { strategy: "parallel", children });
+    const soft = {
       strategy: "sequential",
       children: [
         [1, "soft"],
@@ -409,25 +428,17 @@ describe("other laws", () => {
         [1, "soft"],
       ],
     };
-    expect(faithful("mind2web2.tree", inner)).toBe(0.5);
-    expect(
-      faithful("mind2web2.tree", {
-        strategy: "parallel",
-        children: [
-          [inner, "soft"],
-          [1, "soft"],
-        ],
-      }),
-    ).toBe(0.75);
-    expect(
-      faithful("mind2web2.tree", {
-        strategy: "parallel",
-        children: [
-          [inner, "critical"],
-          [1, "soft"],
-        ],
-      }),
-    ).toBe(0);
+    const critical = {
+      strategy: "parallel",
+      children: [
+        [1, "critical"],
+        [0.5, "critical"],
+      ],
+    };
+    expect(parallel([soft, "soft"], [1, "soft"])).toBe(0.75);
+    expect(parallel([critical, "critical"], [1, "soft"])).toBe(0);
+    expect(parallel()).toBe(0);
+    expect(parallel([soft, "critical"])).toMatch(/^ValueError/);
   });
 
   it("an operation agrees with itself, and agreement is symmetric", () => {

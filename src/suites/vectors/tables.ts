@@ -4,7 +4,7 @@ import { gaiaQuestion } from "../gaia/scorers/question.js";
 import { hudCall } from "../hud/scorers/call.js";
 import { json } from "../json.js";
 import { mind2webOperation, mind2webPostprocess } from "../mind2web/scorers/operation.js";
-import { mind2web2Tree } from "../mind2web2/scorers/tree.js";
+import { mind2web2Tree, treeFields } from "../mind2web2/scorers/tree.js";
 import { type Fault, faultText, type Outcome, type Profile } from "../scorer.js";
 import { tacCredit, tacStrategy } from "../theagentcompany/scorers/credit.js";
 import { vwaRequiredValue } from "../visualwebarena/scorers/values.js";
@@ -122,7 +122,7 @@ export const tables: Readonly<Record<string, Table>> = {
     }),
   ),
   mind2web2_tree: table(
-    z.strictObject({ strategy: text, children: z.array(json), score: orFault(number) }),
+    z.strictObject({ ...treeFields, score: orFault(number) }),
     ({ strategy, children, score }, profile) => ({
       expected: score,
       got: shown(mind2web2Tree[profile].score({ strategy, children })),
