@@ -247,10 +247,10 @@ export interface Sandbox {
   hash(path: string): Promise<string>;
   processes(): Promise<ProcessInfo[]>;
   /**
-   * Of a grade fork, whose workload stands still: lets it go on, now and during all later requests. Absent where nothing is ever
-   * stopped; does nothing for other machines.
+   * Of a grade fork: whether its workload goes on during requests from here on. It stands still unless said. Absent where nothing is
+   * ever stopped; does nothing for other machines.
    */
-  thaw?(): Promise<void>;
+  workload?(state: "goes on" | "stands still"): Promise<void>;
   /** Lets guest time pass, in guest milliseconds. */
   wait(ms: number): Promise<void>;
   fork(kind: ForkKind, options?: ForkOptions): Promise<Sandbox>;

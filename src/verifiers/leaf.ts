@@ -172,7 +172,7 @@ export class LeafRun {
     const taken = this.sources.forks.own();
     this.live.push(taken);
     const view = taken.then(async (one) => {
-      await one.call(async (sandbox) => sandbox.thaw?.());
+      await one.call(async (sandbox) => sandbox.workload?.("goes on"));
       return one;
     });
     // A query that has an answer without the machine never awaits it.

@@ -191,10 +191,13 @@ class Forking {
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     try {
+      // An application that is asked to save must run; what checks read stands still again.
+      await fork.workload?.("goes on");
       await runSteps(fork, prepare, {
         readAsset: (path) => this.#variant.readAsset(path),
         at: "verify.prepare",
       });
+      await fork.workload?.("stands still");
       return fork;
     } catch (error) {
       await fork.close();

@@ -63,7 +63,8 @@ export class MicrovmSandbox implements Sandbox {
   /** By the step of each checkpoint: where its agent stood. */
   readonly #streams = new Map<number, number>();
   #frozen: Promise<void> | null = null;
-  #thawed = false;
+  /** Of a grade fork: the workload is left alone. */
+  #goesOn = false;
   /** The golden that is being finished, which requests need not wait for, but the next one does. */
   #freezing: Promise<void> = Promise.resolve();
   #closing: Promise<void> | null = null;
@@ -109,10 +110,10 @@ export class MicrovmSandbox implements Sandbox {
     });
   }
 
-  /** In a grade fork the workload is frozen first: nothing that the agent left behind runs while checks look. */
+  /** In a grade fork the workload is frozen first, unless said otherwise: nothing that the agent left behind runs while checks look. */
   async #prepared<T>(work: () => Promise<T>): Promise<T> {
     this.#checkOpen();
-    if (this.descent.kind === "grade" && !this.#thawed) await this.#freezeWorkload();
+    if (this.descent.kind === "grade" && !this.#goesOn) await this.#freezeWorkload();
     return this.#guarded(work);
   }
 
@@ -124,13 +125,13 @@ export class MicrovmSandbox implements Sandbox {
     return this.#frozen;
   }
 
-  thaw(): Promise<void> {
+  workload(state: "goes on" | "stands still"): Promise<void> {
     return this.#settled(() =>
       this.#aside(async () => {
-        this.#thawed = true;
-        const frozen = this.#frozen !== null;
+        this.#goesOn = state === "goes on";
+        if (!this.#goesOn || this.#frozen === null) return;
         this.#frozen = null;
-        if (frozen) await this.agent.freeze(false);
+        await this.agent.freeze(false);
       }),
     );
   }

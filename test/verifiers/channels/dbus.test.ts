@@ -115,8 +115,8 @@ describe("dbus", () => {
     machine.fork = async (kind) => {
       const made = await fork(kind);
       return Object.assign(made, {
-        thaw: () => {
-          thawed++;
+        workload: (state: string) => {
+          if (state === "goes on") thawed++;
           return Promise.resolve();
         },
       });

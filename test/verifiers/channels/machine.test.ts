@@ -1,6 +1,8 @@
 /** The channels that depend on what a real guest does: git's own files, and a service in a thawed fork. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Golden, Sandbox } from "../../../src/sandbox/sandbox.js";
+import { TaskEnvironmentFactory } from "../../../src/env/factory.js";
+import { makeTask } from "../../../src/env/task/index.js";
 import { closePool, evaluateGraph, type Verdict } from "../../../src/verifiers/index.js";
 import { machinesUnavailable, providerForFile, TEST_IMAGE } from "../../support/machine.js";
 import { graphOf, silent, timeless } from "../support.js";
@@ -34,6 +36,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_response(302); self.send_header("Location", "/count"); self.end_headers(); return
         self.answer(200 if self.path == "/" else 404, b"hello\\n")
     def do_POST(self):
+        if self.path == "/save":
+            open("/home/agent/saved", "w").write("count %d" % Handler.count)
         self.answer(201, self.rfile.read(int(self.headers["Content-Length"])))
     def log_message(self, *words): pass
 http.server.ThreadingHTTPServer(("127.0.0.1", 8080), Handler).serve_forever()
@@ -145,20 +149,18 @@ describe.skipIf(unavailable !== null)("a service in a real machine", () => {
     ]);
   });
 
-  it("goes on in its machine after a grade fork of it was thawed", async () => {
+  it("stands still in a grade fork until it is let go on, and stands still again when told", async () => {
     const fork = await box.fork("grade");
-    const states = async (): Promise<string[]> =>
-      (await fork.processes()).filter(({ name }) => name.startsWith("python3")).map(({ state }) => state);
-    expect(await states()).toHaveLength(1);
-    const get = () =>
-      fork.exec({
-        argv: ["/usr/bin/curl", "-q", "-s", "--max-time", "5", "http://127.0.0.1:8080/"],
-        user: "root",
-        cleanEnv: true,
-      });
-    expect((await get()).exitCode).toBe(28);
-    await fork.thaw?.();
-    expect(new TextDecoder().decode((await get()).stdout)).toBe("hello\n");
+    const argv = ["/usr/bin/curl", "-q", "-s", "--max-time", "5", "http://127.0.0.1:8080/"];
+    const get = async () =>
+      new TextDecoder().decode((await fork.exec({ argv, user: "root", cleanEnv: true })).stdout);
+    expect(await get()).toBe("");
+    await fork.workload?.("goes on");
+    expect(await get()).toBe("hello\n");
+    await fork.workload?.("stands still");
+    expect(await get()).toBe("");
+    await fork.workload?.("goes on");
+    expect(await get()).toBe("hello\n");
     await fork.close();
   });
 
@@ -212,5 +214,56 @@ describe.skipIf(unavailable !== null)("a service in a real machine", () => {
       expect(status, `${id}: ${evidence}`).toBe("passed");
     expect(forks).toBe(1);
     expect(await box.statIfExists("/tmp/trapped")).toBeNull();
+  });
+});
+
+describe.skipIf(unavailable !== null)("verify.prepare", () => {
+  it("can ask an application to save, which nobody but the grader sees", async () => {
+    const document = {
+      id: "unsaved",
+      version: "1.0.0",
+      instruction: "Ask the service for something.",
+      setup: [
+        { write: { path: "/home/agent/serve.py", text: SERVICE } },
+        { launch: { argv: ["python3", "/home/agent/serve.py"] } },
+      ],
+      ready: [{ port: 8080, deadline_s: 120 }],
+      verify: {
+        prepare: [
+          {
+            exec: {
+              argv: [
+                "/usr/bin/curl",
+                "-q",
+                "-sf",
+                "--max-time",
+                "20",
+                "-d",
+                "x",
+                "http://127.0.0.1:8080/save",
+              ],
+            },
+          },
+        ],
+        graph: {
+          id: "saved",
+          channel: "fs",
+          query: { kind: "text", path: "/home/agent/saved" },
+          assert: { type: "text", equals: "count 2" },
+        },
+      },
+      oracle: [{ type: "exec", command: "curl -s http://127.0.0.1:8080/ http://127.0.0.1:8080/" }],
+    };
+    const factory = new TaskEnvironmentFactory({ provider: provider(), tasks: [makeTask(document)] });
+    const session = await factory.create("unsaved");
+    await session.reset({ seed: 1 });
+    expect(await session.evaluate()).toMatchObject({ status: "graded", score: 0 });
+    await session.step([{ type: "exec", command: "curl -s http://127.0.0.1:8080/ http://127.0.0.1:8080/" }]);
+    const verdict = await session.evaluate();
+    expect(verdict, JSON.stringify(verdict)).toMatchObject({ status: "graded", score: 1 });
+    const { observation } = await session.step([{ type: "exec", command: "ls /home/agent/saved" }]);
+    expect(observation.results[0]?.text).toMatch(/No such file/);
+    await session.close();
+    factory.close();
   });
 });
