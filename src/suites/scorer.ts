@@ -48,7 +48,8 @@ interface Definition<Input, Value> {
   name: string;
   version: number;
   input: z.ZodType<Input>;
-  score: Record<Profile, (input: Input) => Outcome<Value>>;
+  /** Gets the parsed input, and what was given: a schema puts fields into its own order, and some published programs go by theirs. */
+  score: Record<Profile, (input: Input, given: unknown) => Outcome<Value>>;
   /** The share of the task that a value stands for; undefined where it grades nothing. */
   reward: (value: Value) => number | undefined;
 }
@@ -59,7 +60,7 @@ export function defineScorer<Input, Value>(
 ): Record<Profile, Scorer<Input, Value>> {
   const make = (profile: Profile): Scorer<Input, Value> => {
     const score = (input: unknown): Outcome<Value> =>
-      definition.score[profile](parseOrThrow(definition.input, input, "bad_request"));
+      definition.score[profile](parseOrThrow(definition.input, input, "bad_request"), input);
     return {
       id: `${definition.name}.v${definition.version}/${profile}`,
       name: definition.name,

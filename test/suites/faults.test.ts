@@ -240,6 +240,13 @@ describe("faults of published graders", () => {
     expect([faithful("vwa.string", input), strict("vwa.string", input)]).toEqual([0, 0]);
   });
 
+  it("what stands first in a task of WebArena counts first, and a judge's word replaces only what came before it", () => {
+    const of = (reference_answers: object): unknown =>
+      faithful("wa.string", { answer: "nothing", reference_answers, judged_unachievable: 1 });
+    expect(of({ must_include: ["65"], fuzzy_match: "N/A" })).toBe(1);
+    expect(of({ fuzzy_match: "N/A", must_include: ["65"] })).toBe(0);
+  });
+
   it("an empty answer, or none at all, is never worth anything to a strict scorer", () => {
     expect(strict("wa.string", { answer: "", reference_answers: { must_include: [""] } })).toBe(0);
     expect(strict("wa.url", { url: "http://a/", reference_url: "" })).toBe(0);

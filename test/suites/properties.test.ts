@@ -313,10 +313,17 @@ describe("a strict profile accepts nothing that the faithful one refuses, but fo
   });
 
   it("of WebArena's inclusion, without alternatives", () => {
-    const words_ = fc.string({ unit: fc.constantFrom(...Array.from("ab 17.")), minLength: 1, maxLength: 6 });
+    const included = fc.string({
+      unit: fc.constantFrom(...Array.from("ab 17.")),
+      minLength: 1,
+      maxLength: 6,
+    });
     accepts(
       "wa.string",
-      fc.record({ answer: words_, reference_answers: fc.record({ must_include: fc.tuple(words_, words_) }) }),
+      fc.record({
+        answer: included,
+        reference_answers: fc.record({ must_include: fc.tuple(included, included) }),
+      }),
       isOne,
     );
   });

@@ -232,7 +232,7 @@ describe("a response", () => {
 
   const list = (items: object, retrieved_data: unknown[], more: object = {}): unknown =>
     answer({ task_type: "retrieve", retrieved_data }, { results_schema: { type: "array", items }, ...more });
-  const data_ = (retrieved_data: unknown): object => ({
+  const retrieved = (retrieved_data: unknown): object => ({
     task_type: "retrieve",
     status: "success",
     retrieved_data,
@@ -281,13 +281,13 @@ describe("a response", () => {
     ["truth in words", { type: "boolean" }, [true], ["Yes"], true],
     ["true is no 'true' among texts that differ", { type: "string" }, ["no"], [false], false],
   ])("compares %s", (_, items, wanted, given, same) => {
-    expect(play([list(items, wanted)], data_(given)).status).toBe(same ? "success" : "failure");
+    expect(play([list(items, wanted)], retrieved(given)).status).toBe(same ? "success" : "failure");
   });
 
   it("keeps the order where the task asks for it", () => {
     const ordered = list({ type: "string" }, ["a", "b"], { ordered: true });
-    expect(play([ordered], data_(["a", "b"])).status).toBe("success");
-    expect(play([ordered], data_(["b", "a"])).status).toBe("failure");
+    expect(play([ordered], retrieved(["a", "b"])).status).toBe("success");
+    expect(play([ordered], retrieved(["b", "a"])).status).toBe("failure");
   });
 
   it("compares fields by their own types", () => {
@@ -296,27 +296,27 @@ describe("a response", () => {
       properties: { month: { type: "string", format: "month" }, count: { type: "number" } },
     };
     const wanted = [{ month: "May", count: 8 }];
-    expect(play([list(items, wanted)], data_([{ month: "5", count: "eight" }])).status).toBe("success");
-    expect(play([list(items, wanted)], data_([{ month: "May", count: 8, note: "x" }])).status).toBe(
+    expect(play([list(items, wanted)], retrieved([{ month: "5", count: "eight" }])).status).toBe("success");
+    expect(play([list(items, wanted)], retrieved([{ month: "May", count: 8, note: "x" }])).status).toBe(
       "failure",
     );
   });
 
   it("with a pattern of its own answers everything where it was published, and nothing when strict", () => {
     const evaluators = [list({ type: "string" }, ["Quest Lumaflex Band"])];
-    expect(play(evaluators, data_(["^.*$"])).status).toBe("success");
-    expect(play(evaluators, data_(["^.*$"]), [], "strict").status).toBe("failure");
+    expect(play(evaluators, retrieved(["^.*$"])).status).toBe("success");
+    expect(play(evaluators, retrieved(["^.*$"]), [], "strict").status).toBe("failure");
   });
 
   it("with a pattern that would take for ever matches nothing, in time", () => {
     const evaluators = [list({ type: "string" }, [`${"a".repeat(40)}b`])];
-    expect(play(evaluators, data_(["^(a+)+$"])).status).toBe("failure");
+    expect(play(evaluators, retrieved(["^(a+)+$"])).status).toBe("failure");
   });
 
   it("of thousands with a comma is a small number where it was published, and a large one when strict", () => {
     const evaluators = [list({ type: "number", format: "currency" }, [1234])];
-    expect(play(evaluators, data_(["1,234"])).status).toBe("failure");
-    expect(play(evaluators, data_(["1,234"]), [], "strict").status).toBe("success");
+    expect(play(evaluators, retrieved(["1,234"])).status).toBe("failure");
+    expect(play(evaluators, retrieved(["1,234"]), [], "strict").status).toBe("success");
   });
 
   it("whose status is no text is not graded where it was published, and wrong when strict", () => {
@@ -327,7 +327,7 @@ describe("a response", () => {
 
   it("to a task whose own value cannot be read is not graded", () => {
     const evaluators = [list({ type: "string", format: "date" }, ["some day"])];
-    const verdict = play(evaluators, data_(["some day"]));
+    const verdict = play(evaluators, retrieved(["some day"]));
     expect(verdict).toMatchObject({ status: "error", score: null });
     expect(verdict.evaluators[0]?.error).toMatch(/some day/);
   });

@@ -34,7 +34,7 @@ const pointsInput = z.strictObject({
 });
 type Checkpoints = readonly (readonly [result: number, total: number])[];
 
-const given_ = /^bonus_for_completing_any_of_given_checkpoints\(\s*\[([^\]]*)\]\s*\)$/;
+const listed = /^bonus_for_completing_any_of_given_checkpoints\(\s*\[([^\]]*)\]\s*\)$/;
 
 /** Whose full points pay for others, and for which. */
 type Bonus = { full: (checkpoints: Checkpoints) => Outcome<boolean>; pays: "all" | "first" };
@@ -53,7 +53,7 @@ const bonuses: Record<string, Bonus | undefined> = {
 function bonusOf(strategy: string): Bonus | undefined {
   const named = Object.hasOwn(bonuses, strategy) ? bonuses[strategy] : undefined;
   if (named !== undefined) return named;
-  const list = given_.exec(strategy)?.[1];
+  const list = listed.exec(strategy)?.[1];
   if (list === undefined) return undefined;
   const numbers = list
     .split(",")

@@ -25,8 +25,8 @@ function url({ url: at, reference_url, url_note }: z.output<typeof urlInput>): O
 }
 
 /** An address that holds another one, in its query for instance, is not that one. */
-function strictUrl(given_: z.output<typeof urlInput>): Outcome<number> {
-  return given_.url_note === "GOLD in PRED" ? waUrl.strict.score(given_) : url(given_);
+function strictUrl(visit: z.output<typeof urlInput>): Outcome<number> {
+  return visit.url_note === "GOLD in PRED" ? waUrl.strict.score(visit) : url(visit);
 }
 
 export const vwaUrl = defineScorer({

@@ -1,7 +1,7 @@
 /** VisualWebArena's `string_match`. */
 import { z } from "zod";
 import { defineScorer, fault, given, type Outcome, unit } from "../../scorer.js";
-import { alternatives, cleanStrictly, standsIn } from "../../webarena/scorers/text.js";
+import { alternatives, approachesOf, cleanStrictly, standsIn } from "../../webarena/scorers/text.js";
 import { clean, exactMatch, includes } from "./matching.js";
 import { anySatisfied, anySatisfiedStrictly, decimalNumber, wholeNumber } from "./values.js";
 
@@ -31,12 +31,15 @@ const unjudged = fault(
 );
 
 /** In the order in which the task names them: a required value turns the answer into a number for all that follow. */
-function faithful({ answer, reference_answers, judged, judged_unachievable }: Input): Outcome<number> {
+function faithful(
+  { answer, reference_answers, judged, judged_unachievable }: Input,
+  raw: unknown,
+): Outcome<number> {
   let said: string | bigint | undefined = clean(answer);
   let score = 1;
   const wrongType = (name: string): { fault: { kind: string; message: string } } =>
     fault("BeartypeCallHintParamViolation", `${name} takes text, and a required value made a number of it`);
-  for (const approach of Object.keys(reference_answers)) {
+  for (const approach of approachesOf(raw)) {
     if (approach === "required_values") {
       if (typeof said !== "string") return wrongType("str_2_int");
       const number = wholeNumber(said);

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { tokenize } from "../../python/treebank.js";
 import { defineScorer, fault, given, type Outcome, unit } from "../../scorer.js";
-import { alternatives, clean, cleanStrictly, standsIn } from "./text.js";
+import { alternatives, approachesOf, clean, cleanStrictly, standsIn } from "./text.js";
 
 const share = z.number().min(0).max(1);
 
@@ -33,11 +33,14 @@ export function mustInclude(reference: string, answer: string, only: boolean): b
   return single ? tokenize(said).includes(wanted) : said.includes(wanted);
 }
 
-function faithful({ answer, reference_answers, judged, judged_unachievable }: Input): Outcome<number> {
+function faithful(
+  { answer, reference_answers, judged, judged_unachievable }: Input,
+  raw: unknown,
+): Outcome<number> {
   const said = clean(answer);
   let score = 1;
   // In the order in which the task names them: an unachievable task replaces what came before it.
-  for (const approach of Object.keys(reference_answers)) {
+  for (const approach of approachesOf(raw)) {
     if (approach === "exact_match")
       score *= Number(clean(said) === clean(reference_answers.exact_match ?? ""));
     if (approach === "must_include") {

@@ -1,5 +1,6 @@
 /** A whole WebArena task: the product of the kinds of evaluation that it names. */
 import { z } from "zod";
+import { isFields } from "../../json.js";
 import { defineScorer, fault, given, type Outcome, type Profile, unit } from "../../scorer.js";
 import { waHtml } from "./html.js";
 import { waString } from "./string.js";
@@ -15,7 +16,8 @@ const kinds = { string_match: waString, url_match: waUrl, program_html: waHtml }
 
 const score =
   (profile: Profile) =>
-  (parts: z.output<typeof input>): Outcome<number> => {
+  (_: z.output<typeof input>, raw: unknown): Outcome<number> => {
+    const parts = isFields(raw) ? raw : {};
     let all: number | undefined;
     for (const kind of Object.keys(kinds) as (keyof typeof kinds)[]) {
       const part = parts[kind];

@@ -1,4 +1,5 @@
 /** What WebArena's scorers do to an answer before they look at it. */
+import { isFields } from "../../json.js";
 import { lower, strip } from "../../python/text.js";
 
 /** Without white space around it and without one pair of quotes, in lower case. A single quote mark loses itself. */
@@ -16,6 +17,12 @@ export function cleanStrictly(text: string): string {
 export function unquoted(text: string): string {
   const quoted = ["'", '"'].some((mark) => text.startsWith(mark) && text.endsWith(mark));
   return quoted ? text.slice(1, -1) : text;
+}
+
+/** The kinds of reference answers in the order in which a task names them. */
+export function approachesOf(given: unknown): string[] {
+  const references = isFields(given) ? given.reference_answers : undefined;
+  return isFields(references) ? Object.keys(references) : [];
 }
 
 /** Alternatives in one expected value. */

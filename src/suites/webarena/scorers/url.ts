@@ -41,8 +41,8 @@ function places({ url, reference_url, url_note }: Input): Outcome<{ at: Place; w
 }
 
 /** Any reference that is a part of the address will do, and for each name in any query one of all references' values. */
-function faithful(given_: Input): Outcome<number> {
-  const found = places(given_);
+function faithful(visit: Input): Outcome<number> {
+  const found = places(visit);
   if (found.fault !== undefined) return found;
   const { at, wanted } = found.value;
   const names = new Map<string, Set<string>>();
@@ -59,8 +59,8 @@ function faithful(given_: Input): Outcome<number> {
 }
 
 /** One reference must hold by itself: the same host and path, and all that its query asks. */
-function strict(given_: Input): Outcome<number> {
-  const found = places(given_);
+function strict(visit: Input): Outcome<number> {
+  const found = places(visit);
   if (found.fault !== undefined) return found;
   const { at, wanted } = found.value;
   const holds = ({ base, query }: Place): boolean =>
