@@ -114,7 +114,10 @@ describe("Cohen's kappa", () => {
       fc.property(counts, (table) => {
         const { kappa, se, ci } = cohenKappa(table);
         const other = cohenKappa(transposed(table));
-        if (kappa === null || se === null || ci === null) return expect(other.kappa).toBeNull();
+        if (kappa === null || se === null || ci === null) {
+          expect(other.kappa).toBeNull();
+          return;
+        }
         expect(Math.abs(kappa)).toBeLessThanOrEqual(1 + 1e-12);
         expect(kappa).toBeGreaterThanOrEqual(ci[0] - 1e-12);
         expect(kappa).toBeLessThanOrEqual(ci[1] + 1e-12);
