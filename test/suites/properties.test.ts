@@ -55,7 +55,7 @@ const text = fc.oneof(
       { maxLength: 8 },
     )
     .map((parts) => parts.join("")),
-); // prettier-ignore
+);
 const texts = fc.array(text, { maxLength: 3 });
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const number = fc.oneof(

@@ -93,7 +93,7 @@ const kinds: Readonly<Record<string, Kind<unknown>>> = {
   }),
   url: kind<Address>({
     read: (value, { sites, strict }) => addressOf(value, { sites, strict }),
-    same: (a, b, reading) => sameBase(a, b, reading.sites) && sameQuery(a.query, b.query, reading),
+    same: (a, b, reading) => sameBase(a, b, reading) && sameQuery(a.query, b.query, reading),
     shown: ({ base }) => base,
     raw: "stripped",
   }),

@@ -73,14 +73,13 @@ function candidates(events: readonly NetworkEvent[], navigates: boolean, context
     const last = events.findLast((event) => event.isNavigation);
     return last === undefined ? [] : [last];
   }
-  const { sites } = context.readings.expected;
   const wanted = expectedAddresses(expected.url, context);
   const from = expected.headers?.referer;
   const referers = from === undefined ? undefined : expectedAddresses(from, context);
   const at = (places: readonly Address[], given: string): boolean => {
     const read = addresses(given, context, context.readings.actual);
     if (read === undefined) throw new UnreadableExpectation(`the address ${given} cannot be read`);
-    return places.some((one) => read.some((other) => sameBase(one, other, sites)));
+    return places.some((one) => read.some((other) => sameBase(one, other, context.readings.expected)));
   };
   return events.filter((event) => {
     if (event.method.toLowerCase() !== expected.http_method.toLowerCase() || !at(wanted, event.url))

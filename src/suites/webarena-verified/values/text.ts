@@ -90,7 +90,7 @@ const plain = new Map(
     "₺": "L",
     "₪": "NS",
   }),
-); // prettier-ignore
+);
 
 /** ASCII where there is a customary way, without pictures and symbols that say nothing. */
 function toAscii(text: string): string {

@@ -202,16 +202,23 @@ function queryOf(query: ReadonlyMap<string, readonly string[]>, rules: UrlRules)
   return kept.size === 0 || rules.typed === undefined ? kept : rules.typed(kept);
 }
 
-/** Compares hosts and paths; a pattern on either side is matched against the other with its sites in place. */
-export function sameBase(a: Address, b: Address, sites: Sites): boolean {
+/**
+ * Compares hosts and paths; a pattern is matched against the other side with its sites in place. A pattern of the agent's
+ * counts only where `careful` is false.
+ */
+export function sameBase(
+  expected: Address,
+  actual: Address,
+  { sites, careful }: { sites: Sites; careful: boolean },
+): boolean {
   const inPlace = (text: string): string => (text.startsWith("__") ? (sites.render(text) ?? text) : text);
   const fits = (pattern: Address, other: Address): boolean => {
     const inner = isPattern(pattern.base) ? inPlace(pattern.base.slice(1, -1)) : inPlace(pattern.base);
     return matches(`^${inner}$`, inPlace(other.base), { whole: false }) === true;
   };
-  if (a.pattern && fits(a, b)) return true;
-  if (b.pattern && fits(b, a)) return true;
-  if (a.pattern || b.pattern) return false;
+  if (expected.pattern && fits(expected, actual)) return true;
+  if (actual.pattern && !careful && fits(actual, expected)) return true;
+  if (expected.pattern || actual.pattern) return false;
   const plain = (text: string): string => stripEnd(text.toLowerCase(), "/");
-  return plain(a.base) === plain(b.base);
+  return plain(expected.base) === plain(actual.base);
 }
