@@ -24,8 +24,8 @@ else
 fi
 python=build/venv/bin/python
 if scripts/python-venv.sh ruff mypy; then
-  step "ruff" "$python" -m ruff check --no-cache bindings/python
-  step "ruff format" "$python" -m ruff format --no-cache --check bindings/python
+  step "ruff" "$python" -m ruff check --no-cache bindings/python modules
+  step "ruff format" "$python" -m ruff format --no-cache --check bindings/python modules
   step "mypy" "$python" -m mypy --strict --no-incremental bindings/python/shinken_gym
 else
   echo "== lint: no virtual environment: Python not linted"

@@ -101,6 +101,11 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/verifier-webarena.js"),
   },
   {
+    path: ["verifier", "module"],
+    summary: "test what graders know of an application",
+    load: () => import("./commands/verifier-module.js"),
+  },
+  {
     path: ["verifier", "agree"],
     summary: "hold verdicts against people's labels of end states",
     load: () => import("./commands/verifier-agree.js"),

@@ -2,7 +2,7 @@
 import { expectedPlaces } from "./assertions/expected-schema.js";
 import { isHeavy, judge } from "./assertions/judge.js";
 import type { Assertion } from "./assertions/schema.js";
-import { assetsOf, type ChannelQuery } from "./channels/schema.js";
+import { type ChannelQuery, wantsOwnFork } from "./channels/schema.js";
 import { ground } from "./expected.js";
 import type { LeafPlan } from "./leaf.js";
 import { judgeInPool } from "./pool.js";
@@ -13,7 +13,7 @@ export function checkPlan(check: CheckNode): LeafPlan {
   const query = { channel: check.channel, query: check.query } as ChannelQuery;
   return {
     ahead: query,
-    ownFork: check.mutates || queriesOf(check, query).some((one) => assetsOf(one).length > 0),
+    ownFork: check.mutates || queriesOf(check, query).some(wantsOwnFork),
     wantHash: wantsHash(check.assert),
     work: async (access) => {
       const answer = await access.read(query);

@@ -1,5 +1,6 @@
 /** A proven graph, ready to be evaluated. */
 import { digestOf } from "./canonical.js";
+import { moduleOf } from "./channels/module/registry.js";
 import { MODULE_FILE } from "./code/schema.js";
 import type { ProofContext } from "./proofs/fault.js";
 import { prove } from "./proofs/graph.js";
@@ -46,7 +47,22 @@ export interface LoadGraphOptions extends Partial<ProofContext> {
 
 /** Digest of what decides a verdict: the graph as written, the digests of its assets, our modules' versions. */
 export function verifierVersionOf(graph: unknown, assets: Record<string, { sha256: string }> = {}): string {
-  return digestOf({ graph, assets, modules: moduleVersions });
+  const asked = askedModules(graph);
+  const apps = Object.fromEntries(asked.map((name) => [name, moduleOf(name)?.digest ?? null]));
+  return digestOf({ graph, assets, modules: moduleVersions, ...(asked.length === 0 ? {} : { apps }) });
+}
+
+/** Names of the applications' modules that a graph asks, wherever in it. */
+function askedModules(graph: unknown): string[] {
+  const found = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    const { channel, query } = value as { channel?: unknown; query?: { module?: unknown } };
+    if (channel === "module" && typeof query?.module === "string") found.add(query.module);
+    Object.values(value).forEach(visit);
+  };
+  visit(graph);
+  return [...found].sort();
 }
 
 /** Proves a graph and prepares it. Throws `bad_task` with the path of the first fault. */

@@ -1,9 +1,9 @@
 /** Expected values: a literal, a grading asset, or another query. */
 import { z } from "zod";
 import { channelQuery } from "../channels/schema.js";
+import { type Json, json } from "./json-value.js";
 
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-export const json: z.ZodType<Json> = z.json();
+export { type Json, json } from "./json-value.js";
 
 export const assetReference = z.strictObject({ asset: z.string().min(1) });
 export const otherQuery = z.strictObject({ from: channelQuery });

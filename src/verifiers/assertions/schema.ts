@@ -3,19 +3,13 @@
  * a grading asset, or a second query; `{literal: ...}` keeps an object from being read as one of these.
  */
 import { z } from "zod";
-import {
-  assetReference,
-  atLeastOne,
-  expected,
-  expectedJson,
-  type Json,
-  json,
-  otherQuery,
-} from "./expected-schema.js";
+import { assetReference, atLeastOne, expected, expectedJson, otherQuery } from "./expected-schema.js";
 
 import { dateAssertion } from "./date/schema.js";
+import { type Shape, shape } from "./shape.js";
 import { quantityAssertion } from "./quantity/schema.js";
 
+export type { Shape };
 export { type ExpectedJson, type Json, json } from "./expected-schema.js";
 
 /** Named text normalisers; each is applied to both sides, in the order given. */
@@ -81,34 +75,6 @@ export const numberAssertion = z
     below: z.number().optional(),
   })
   .refine(numberRule.check, numberRule.message);
-
-/** A small part of JSON Schema: enough to state a shape. Unknown keys of objects are allowed unless `closed`. */
-export interface Shape {
-  type?: "null" | "boolean" | "number" | "integer" | "string" | "array" | "object" | undefined;
-  enum?: Json[] | undefined;
-  min?: number | undefined;
-  max?: number | undefined;
-  min_items?: number | undefined;
-  max_items?: number | undefined;
-  items?: Shape | undefined;
-  properties?: Record<string, Shape> | undefined;
-  required?: string[] | undefined;
-  closed?: boolean | undefined;
-}
-export const shape: z.ZodType<Shape> = z.lazy(() =>
-  z.strictObject({
-    type: z.enum(["null", "boolean", "number", "integer", "string", "array", "object"]).optional(),
-    enum: z.array(json).min(1).optional(),
-    min: z.number().optional(),
-    max: z.number().optional(),
-    min_items: z.int().nonnegative().optional(),
-    max_items: z.int().nonnegative().optional(),
-    items: shape.optional(),
-    properties: z.record(z.string(), shape).optional(),
-    required: z.array(z.string()).optional(),
-    closed: z.boolean().optional(),
-  }),
-);
 
 const jsonRule = atLeastOne(["equals", "subset", "schema", "exists", "length"]);
 export const jsonAssertion = z

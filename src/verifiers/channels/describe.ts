@@ -17,6 +17,8 @@ export interface ChannelDescription<Query extends z.ZodType> {
   machine: boolean;
   /** Queries talk to what runs in the machine: each has a fork of its own, in which the workload goes on. */
   live?: boolean;
+  /** Each query has a fork of its own: what it starts may be of the agent's making. */
+  ownFork?: boolean;
   /** Images that have what the channel needs; every image if unsaid. */
   images?: readonly string[];
 }

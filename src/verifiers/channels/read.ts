@@ -12,6 +12,7 @@ import { readGit } from "./git/read.js";
 import { readHttp } from "./http/read.js";
 import { readHtml } from "./html/read.js";
 import { readImage } from "./image/read.js";
+import { readModule } from "./module/read.js";
 import { readMbox } from "./mbox/read.js";
 import { readMedia } from "./media/read.js";
 import { readOffice } from "./office/read.js";
@@ -40,6 +41,7 @@ const readers: { [Name in ChannelName]: ReadChannel<QueryOf<Name>> } = {
   media: readMedia,
   mbox: readMbox,
   git: readGit,
+  module: readModule,
   http: readHttp,
   dbus: readDbus,
   a11y: withoutTransport,

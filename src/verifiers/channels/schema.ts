@@ -17,6 +17,7 @@ import { gitChannel } from "./git/query.js";
 import { httpChannel } from "./http/query.js";
 import { htmlChannel } from "./html/query.js";
 import { imageChannel } from "./image/query.js";
+import { moduleChannel } from "./module/query.js";
 import { mboxChannel } from "./mbox/query.js";
 import { mediaChannel } from "./media/query.js";
 import { officeChannel } from "./office/query.js";
@@ -41,6 +42,7 @@ export const channels = {
   media: mediaChannel,
   mbox: mboxChannel,
   git: gitChannel,
+  module: moduleChannel,
   http: httpChannel,
   dbus: dbusChannel,
   a11y: a11yChannel,
@@ -93,6 +95,12 @@ export function onlyLooks(query: ChannelQuery): boolean {
 export function isLive(query: ChannelQuery): boolean {
   const description: { live?: boolean } = channels[query.channel];
   return description.live === true;
+}
+
+/** True for queries that need a fork of their own, frozen like the shared one. */
+export function wantsOwnFork(query: ChannelQuery): boolean {
+  const description: { ownFork?: boolean } = channels[query.channel];
+  return description.ownFork === true || assetsOf(query).length > 0;
 }
 
 /** True for queries that are about the machine. */

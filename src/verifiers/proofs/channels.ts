@@ -1,5 +1,7 @@
 /** Channels are there, and the assets that queries name are for grading. */
 import { nearest } from "../../errors/nearest.js";
+import { shapeFault } from "../assertions/json.js";
+import { moduleNames, moduleOf } from "../channels/module/registry.js";
 import { assetsOf, type ChannelQuery } from "../channels/schema.js";
 import { fault, type Path, type ProofContext } from "./fault.js";
 
@@ -19,6 +21,7 @@ export function proveQuery(
   context: Partial<ProofContext>,
 ): void {
   proveChannel(query.channel, [...path, "channel"], channels);
+  proveModule(query, path);
   for (const asset of assetsOf(query)) proveAsset(asset.name, [...path, ...asset.path], context);
 }
 
@@ -31,4 +34,31 @@ export function proveAsset(name: string, path: Path, context: Partial<ProofConte
   }
   if (asset.for !== "grading")
     throw fault(path, `the asset "${name}" is for setup; the agent may have seen it`);
+}
+
+/** A module's query exists and takes these arguments. */
+export function proveModule(query: ChannelQuery, path: Path): void {
+  if (query.channel !== "module") return;
+  const { module: name, ask, args } = query.query;
+  const module = moduleOf(name);
+  if (module === undefined) {
+    const meant = nearest(name, moduleNames());
+    throw fault(
+      [...path, "query", "module"],
+      `there is no module "${name}"`,
+      meant && `did you mean "${meant}"?`,
+    );
+  }
+  const { queries } = module.manifest;
+  const spec = Object.hasOwn(queries, ask) ? queries[ask] : undefined;
+  if (spec === undefined) {
+    const meant = nearest(ask, Object.keys(queries));
+    throw fault(
+      [...path, "query", "ask"],
+      `the module ${name} has no query "${ask}"`,
+      meant && `did you mean "${meant}"?`,
+    );
+  }
+  const wrong = shapeFault(args, spec.args);
+  if (wrong !== undefined) throw fault([...path, "query", "args"], wrong);
 }
