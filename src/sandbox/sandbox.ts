@@ -243,8 +243,8 @@ export interface Sandbox {
   statIfExists(path: string): Promise<FileStat | null>;
   /** Entries of a folder, sorted by name; at most `limit` (default 10,000). */
   list(path: string, limit?: number): Promise<FileStat[]>;
-  /** SHA-256 in hex of a regular file. */
-  hash(path: string): Promise<string>;
+  /** SHA-256 in hex of a regular file; `too_large` for one of more than `limit` bytes. */
+  hash(path: string, limit?: number): Promise<string>;
   processes(): Promise<ProcessInfo[]>;
   /**
    * Of a grade fork: whether its workload goes on during requests from here on. It stands still unless said. Absent where nothing is

@@ -1,7 +1,6 @@
 /** Evaluating a graph: every check once, combinations after `docs/verifiers.md`, forks closed whatever happens. */
 import { ShinkenError } from "../errors/index.js";
 import type { Sandbox } from "../sandbox/sandbox.js";
-import { sha256 } from "./canonical.js";
 import type { EpisodeFacts } from "./channels/channel.js";
 
 import {
@@ -177,7 +176,6 @@ class Evaluation {
       modules: loaded.modules,
       judge: context.judge,
       quorum: loaded.judgedOnly ? JUDGED_ONLY_QUORUM : 1,
-      assetFolder: `/run/shinken-grader-${sha256(`assets ${loaded.verifierVersion}`).slice(0, 32)}`,
       readsDone: async () => {
         for (const run of this.runs.values()) await run.prefetchDone();
       },

@@ -12,7 +12,7 @@ import { cut } from "./evidence.js";
 import type { Forks } from "./forks.js";
 import { type LeafNode, isCheck, isJudge } from "./schema.js";
 import { type Answer, ContentFault, type Judgement } from "./value.js";
-import type { MachineView } from "./view.js";
+import { cameToLimit, type MachineView } from "./view.js";
 
 /** What a leaf came to before combinations see it. */
 export type Finding =
@@ -53,8 +53,6 @@ export interface LeafSources {
   modules: readonly string[];
   judge: JudgeModel | undefined;
   quorum: number;
-  /** Folder in a fork of its own where grading assets are put; its name cannot be guessed. */
-  assetFolder: string;
   /** Resolves once every read that was started ahead is through: a command runs only after them. */
   readsDone(): Promise<void>;
   /** Aborts the whole evaluation. */
@@ -137,11 +135,18 @@ export class LeafRun {
     });
   }
 
-  private read(query: ChannelQuery): Promise<Answer> {
+  private async read(query: ChannelQuery): Promise<Answer> {
     const ahead = query === this.plan.ahead ? this.prefetched : undefined;
     if (ahead !== undefined && ahead.view === this.sources.forks.shared()) {
       this.view = ahead.view;
-      return ahead.answer;
+      try {
+        return await ahead.answer;
+      } catch (error) {
+        if (!cameToLimit(error)) throw error;
+        // Looks are served together, so this may be another's fault: asked alone, in another fork, each gets its own answer.
+        this.sources.forks.retire(ahead.view);
+        this.view = undefined;
+      }
     }
     return this.readNow(query);
   }
@@ -188,8 +193,8 @@ export class LeafRun {
       wantHash: this.plan.wantHash,
       placeAsset: async (name) => {
         const bytes = await this.sources.readAsset(name);
-        const path = `${this.sources.assetFolder}/${name}`;
         const taken = await view();
+        const path = `${await taken.assetFolder()}/${name}`;
         await taken.call((sandbox) =>
           sandbox.writeFile(path, bytes, { user: "root", mode: 0o500, parents: true }),
         );
@@ -228,8 +233,9 @@ export class LeafRun {
       await withoutWaiting(this.sources.forks.close(view), this.controller.signal);
       return;
     }
-    if (!this.controller.signal.aborted) return;
     const taken = await settled(view);
+    if (taken?.stuck === true) this.sources.forks.retire(view);
+    if (!this.controller.signal.aborted) return;
     if (taken === undefined || taken.busy) this.sources.forks.retire(view);
   }
 }

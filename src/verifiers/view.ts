@@ -5,12 +5,15 @@
 import { posix } from "node:path";
 import { ShinkenError } from "../errors/index.js";
 import type { FileStat, ProcessInfo, Sandbox } from "../sandbox/sandbox.js";
+import { sha256 } from "./canonical.js";
 import { ContentFault } from "./value.js";
 
 /** Links followed at the end of a path before it counts as a circle. */
 const MAX_LINKS = 16;
 /** Entries of one folder. */
 const LIST_LIMIT = 10_000;
+/** Bytes of a file whose hash is wanted: as many as are read of a database, and more than a check ever compares. */
+const HASH_LIMIT = 256 * 1024 * 1024;
 /** Bytes of a file that a check reads unless it says otherwise. */
 export const DEFAULT_READ_LIMIT = 16 * 1024 * 1024;
 
@@ -26,7 +29,9 @@ export class MachineView {
   private readonly lists = new Map<string, Promise<FileStat[]>>();
   private readonly hashes = new Map<string, Promise<string>>();
   private processList: Promise<ProcessInfo[]> | undefined;
+  private folder: Promise<string> | undefined;
   private outstanding = 0;
+  private held = false;
 
   constructor(sandbox: Sandbox) {
     this.sandbox = sandbox;
@@ -37,20 +42,39 @@ export class MachineView {
     return this.outstanding > 0;
   }
 
+  /** A call came to its limit: whoever serves them may be held up for good, and nobody should ask here any more. */
+  get stuck(): boolean {
+    return this.held;
+  }
+
   /** Makes a call of the machine and keeps count of it. */
   async call<T>(action: (sandbox: Sandbox) => Promise<T>): Promise<T> {
     this.outstanding++;
     try {
       return await action(this.sandbox);
+    } catch (error) {
+      if (cameToLimit(error)) this.held = true;
+      throw error;
     } finally {
       this.outstanding--;
     }
   }
 
+  /**
+   * A folder for grading assets. Its name derives from the fork's whole state, so that the same state has the same name, while nobody
+   * can know it from inside: to prepare something in its place would change the name.
+   */
+  assetFolder(): Promise<string> {
+    this.folder ??= this.call((sandbox) => sandbox.digest()).then(
+      (state) => `/run/shinken-grader-${sha256(`assets ${state}`).slice(0, 32)}`,
+    );
+    return this.folder;
+  }
+
   /** What lies at a path itself (a final link is not followed), or null. */
   stat(path: string): Promise<FileStat | null> {
     return memo(this.stats, path, () =>
-      this.call((sandbox) => orAbsent(path, () => sandbox.statIfExists(path))),
+      orAbsent(path, () => this.call((sandbox) => sandbox.statIfExists(path))),
     );
   }
 
@@ -85,7 +109,7 @@ export class MachineView {
   private readOnce(path: string, limit: number): Promise<Uint8Array | null> {
     const known = this.files.get(path);
     if (known !== undefined && known.limit >= limit) return known.bytes;
-    const bytes = this.call((sandbox) => orAbsent(path, () => sandbox.readFile(path, { limit: limit + 1 })));
+    const bytes = orAbsent(path, () => this.call((sandbox) => sandbox.readFile(path, { limit: limit + 1 })));
     this.files.set(path, { limit, bytes });
     return bytes;
   }
@@ -93,15 +117,17 @@ export class MachineView {
   /** Entries of a folder, sorted by name. Throws `ContentFault` for one with more than 10,000. */
   list(path: string): Promise<FileStat[]> {
     return memo(this.lists, path, async () => {
-      const entries = await this.call((sandbox) => sandbox.list(path, LIST_LIMIT));
+      const entries = await ofContent(path, () => this.call((sandbox) => sandbox.list(path, LIST_LIMIT)));
       if (entries.length >= LIST_LIMIT) throw new ContentFault(`${path} holds ${LIST_LIMIT} entries or more`);
       return entries;
     });
   }
 
-  /** SHA-256 of a regular file, computed in the machine. */
+  /** SHA-256 of a regular file. Throws `ContentFault` for one that is larger than 256 MiB or cannot be read. */
   hash(path: string): Promise<string> {
-    return memo(this.hashes, path, () => this.call((sandbox) => sandbox.hash(path)));
+    return memo(this.hashes, path, () =>
+      ofContent(path, () => this.call((sandbox) => sandbox.hash(path, HASH_LIMIT))),
+    );
   }
 
   processes(): Promise<ProcessInfo[]> {
@@ -122,15 +148,42 @@ function memo<T>(cache: Map<string, Promise<T>>, key: string, make: () => Promis
   return made;
 }
 
-/** Nothing at the path, or a file where a folder should be, is an answer; a circle of links is the content's fault. */
-async function orAbsent<T>(path: string, read: () => Promise<T>): Promise<T | null> {
+/** True for an error that says that a machine did not answer within its limits. */
+export function cameToLimit(error: unknown): boolean {
+  return error instanceof ShinkenError && error.code === "machine_timeout";
+}
+
+/** What the machine itself is short of, whatever lies at the path. */
+const MEANS: ReadonlySet<string> = new Set(["ENOMEM", "EMFILE", "ENFILE", "ETIMEDOUT", "ECANCELED"]);
+
+/** The errno at which the guest refused a path; the path itself may hold any word. */
+function errnoOf(error: unknown): string | undefined {
+  if (!(error instanceof ShinkenError) || error.code !== "guest_error") return undefined;
+  return (/\((E[A-Z0-9]+)\)$|^(E[A-Z0-9]+):|: (E[A-Z0-9]+)(?:,|$)/.exec(error.message) ?? [])
+    .slice(1)
+    .find(Boolean);
+}
+
+/** What the guest refuses to tell of a path is the fault of what lies there: a file of /proc, a broken mount, rights. */
+async function ofContent<T>(path: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    if (!(error instanceof ShinkenError) || error.code !== "guest_error") throw error;
-    if (/\b(ENOENT|ENOTDIR)\b/.test(error.message)) return null;
-    if (/\b(ELOOP|ENAMETOOLONG|EISDIR|EINVAL)\b/.test(error.message))
-      throw new ContentFault(`${path}: ${error.message}`);
-    throw error;
+    const errno = errnoOf(error);
+    const tooMuch = error instanceof ShinkenError && error.code === "too_large";
+    if (!tooMuch && (errno === undefined || MEANS.has(errno))) throw error;
+    throw new ContentFault(`${path}: ${(error as Error).message}`);
   }
+}
+
+/** Nothing at the path, or a file where a folder should be, is an answer. */
+function orAbsent<T>(path: string, read: () => Promise<T>): Promise<T | null> {
+  return ofContent(path, async () => {
+    try {
+      return await read();
+    } catch (error) {
+      if (["ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "")) return null;
+      throw error;
+    }
+  });
 }

@@ -240,7 +240,12 @@ export class MemorySandbox implements Sandbox {
   freeze(): never {
     throw new Error("not scripted");
   }
-  digest(): never {
-    throw new Error("not scripted");
+  digest(): Promise<string> {
+    const nodes = [...this.nodes].map(([path, { bytes, ...node }]) => [
+      path,
+      node,
+      bytes && Buffer.from(bytes).toString("base64"),
+    ]);
+    return Promise.resolve(createHash("sha256").update(JSON.stringify(nodes)).digest("hex"));
   }
 }

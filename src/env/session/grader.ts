@@ -196,6 +196,7 @@ class Forking {
       await runSteps(fork, prepare, {
         readAsset: (path) => this.#variant.readAsset(path),
         at: "verify.prepare",
+        grading: true,
       });
       await fork.workload?.("stands still");
       return fork;

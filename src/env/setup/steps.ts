@@ -1,6 +1,7 @@
 /** Runs a task's steps (setup, verify.prepare, mutations) on a machine. */
 import { ShinkenError } from "../../errors/index.js";
 import type { Sandbox } from "../../sandbox/sandbox.js";
+import { GRADER_ENVIRONMENT } from "../../verifiers/channels/command.js";
 import { showBytes } from "../aci/index.js";
 import {
   type CopyStep,
@@ -17,6 +18,8 @@ export interface StepContext {
   readAsset(path: string): Promise<Uint8Array>;
   /** Path that stands before the steps' own in messages: `setup`, `verify.prepare`. */
   at: string;
+  /** For steps of a grader: commands begin in `/` with its environment, where nothing of the agent's lies. */
+  grading?: boolean | undefined;
 }
 
 /** Output of a failed command that its error carries. */
@@ -47,19 +50,19 @@ function asSetupFailure(error: unknown, path: string): unknown {
 }
 
 async function runStep(sandbox: Sandbox, step: Step, context: StepContext): Promise<void> {
-  if ("exec" in step) return runExec(sandbox, step.exec);
+  if ("exec" in step) return runExec(sandbox, step.exec, context);
   if ("write" in step) return runWrite(sandbox, step.write, context);
-  if ("copy" in step) return runCopy(sandbox, step.copy);
-  if ("launch" in step) return runLaunch(sandbox, step.launch);
+  if ("copy" in step) return runCopy(sandbox, step.copy, context);
+  if ("launch" in step) return runLaunch(sandbox, step.launch, context);
   return waitReady(sandbox, step.wait_ready);
 }
 
-async function runExec(sandbox: Sandbox, step: ExecStep): Promise<void> {
+async function runExec(sandbox: Sandbox, step: ExecStep, { grading }: StepContext): Promise<void> {
   const result = await sandbox.exec({
     argv: step.argv,
     user: step.user,
-    cwd: step.cwd,
-    env: step.env,
+    cwd: step.cwd ?? (grading === true ? "/" : undefined),
+    env: grading === true ? { ...GRADER_ENVIRONMENT, ...step.env } : step.env,
     stdin: step.stdin,
     timeoutMs: step.timeout_s * 1_000,
   });
@@ -83,20 +86,18 @@ async function runWrite(sandbox: Sandbox, step: WriteStep, context: StepContext)
   await sandbox.writeFile(step.path, bytes, { user: step.owner, mode: Number.parseInt(step.mode, 8) });
 }
 
-async function runCopy(sandbox: Sandbox, step: CopyStep): Promise<void> {
+async function runCopy(sandbox: Sandbox, step: CopyStep, context: StepContext): Promise<void> {
   const command = { user: "root", timeout_s: copyTimeoutMs / 1_000, exit: [0] };
-  await runExec(sandbox, { ...command, argv: ["cp", "-a", "--", step.from, step.to] });
+  await runExec(sandbox, { ...command, argv: ["cp", "-a", "--", step.from, step.to] }, context);
   if (step.owner !== undefined) {
-    await runExec(sandbox, {
-      ...command,
-      argv: ["chown", "-R", "--", `${step.owner}:${step.owner}`, step.to],
-    });
+    const argv = ["chown", "-R", "--", `${step.owner}:${step.owner}`, step.to];
+    await runExec(sandbox, { ...command, argv }, context);
   }
 }
 
 /** The program is parted from the call that starts it, so that it lives on and holds none of its pipes. */
-async function runLaunch(sandbox: Sandbox, step: LaunchStep): Promise<void> {
-  await runExec(sandbox, {
+async function runLaunch(sandbox: Sandbox, step: LaunchStep, context: StepContext): Promise<void> {
+  const command = {
     argv: [
       "sh",
       "-c",
@@ -109,5 +110,6 @@ async function runLaunch(sandbox: Sandbox, step: LaunchStep): Promise<void> {
     env: step.env,
     timeout_s: launchTimeoutMs / 1_000,
     exit: [0],
-  });
+  };
+  await runExec(sandbox, command, context);
 }

@@ -145,8 +145,9 @@ export class AgentClient {
     return list(this.#link, path, limit, limits);
   }
 
-  hash(path: string, limits: ExchangeOptions = this.#limits): Promise<string> {
-    return hash(this.#link, path, limits);
+  /** `too_large` beyond `limit` bytes. */
+  hash(path: string, limit?: number, limits: ExchangeOptions = this.#limits): Promise<string> {
+    return hash(this.#link, path, limit, limits);
   }
 
   /** Processes of the guest without kernel threads, sorted by pid. */
@@ -178,9 +179,10 @@ export class AgentClient {
     await request(this.#link, Op.unplug, "unplug", {}, emptyReply, limits);
   }
 
-  /** Stops or continues the whole workload, and settles once that is so. */
-  async freeze(frozen: boolean, limits: ExchangeOptions = this.#limits): Promise<void> {
-    await request(this.#link, Op.freeze, frozen ? "freeze" : "thaw", { frozen }, emptyReply, limits);
+  /** Stops or continues the whole workload, and settles once that is so; `guest_error` after `timeout` guest milliseconds. */
+  async freeze(frozen: boolean, timeout?: number, limits: ExchangeOptions = this.#limits): Promise<void> {
+    const fields = { frozen, ...(timeout === undefined ? {} : { timeout }) };
+    await request(this.#link, Op.freeze, frozen ? "freeze" : "thaw", fields, emptyReply, limits);
   }
 
   /**

@@ -5,6 +5,8 @@ import type { FileStat, FileType, ProcessInfo } from "../sandbox.js";
 import { protocolError } from "./failures.js";
 
 const count = z.number().min(0);
+/** Bytes of a file. The kernel claims more of /proc/kcore than its own type holds, and anybody can link there. */
+const fileSize = z.number().transform((size) => (size < 0 ? Number.MAX_SAFE_INTEGER : size));
 const small = z.number().int().min(0).max(0xffff_ffff);
 /** A binary value; a frame bounds its length. */
 const bytes = z.instanceof(Uint8Array);
@@ -30,7 +32,7 @@ export const awaitReply = z.strictObject({
   dropped: count,
 });
 export const readReply = z.strictObject({
-  size: count,
+  size: fileSize,
   read: count,
   mode: z.number().int().min(0).max(0o7777),
   mtime: z.tuple([z.number(), small]),
@@ -61,7 +63,7 @@ export const fileRecord = z.tuple([
   bytes,
   z.enum(["f", "d", "l", "p", "s", "c", "b"]),
   z.number().int().min(0).max(0o7777),
-  count,
+  fileSize,
   small,
   small,
   z.number(),

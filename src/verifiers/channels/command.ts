@@ -4,23 +4,35 @@ import { DeadlinePassed } from "../deadline.js";
 import { ContentFault } from "../value.js";
 import type { MachineView } from "../view.js";
 
-/** The whole environment of a grader's command; nothing of the agent's is in it. */
+/**
+ * The whole environment of a grader's command; nothing of the agent's is in it. A home would be the machine's, and with it the settings
+ * and start-up files of nearly every program; Python loads nothing from the folder that it is started in either.
+ */
 export const GRADER_ENVIRONMENT = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-  HOME: "/root",
+  HOME: "/nonexistent",
   LANG: "C.UTF-8",
   LC_ALL: "C.UTF-8",
+  PYTHONSAFEPATH: "1",
+  PYTHONNOUSERSITE: "1",
+  PYTHONDONTWRITEBYTECODE: "1",
 };
 /** Characters of standard error that evidence shows. */
 const STDERR_SHOWN = 300;
 
-/** Runs a command, as root unless said. Rejects with `DeadlinePassed`, or with `ContentFault` where it prints too much. */
+/** Runs a command, as root unless said, in the grader's environment and what `env` adds. Rejects with `DeadlinePassed`, or with `ContentFault` where it prints too much. */
 export async function runGraderCommand(
   view: MachineView,
   request: ExecRequest & { timeoutMs: number; maxOutputBytes: number },
 ): Promise<ExecResult> {
   const result = await view.call((sandbox) =>
-    sandbox.exec({ user: "root", cwd: "/", ...request, env: GRADER_ENVIRONMENT, cleanEnv: true }),
+    sandbox.exec({
+      user: "root",
+      cwd: "/",
+      ...request,
+      env: { ...GRADER_ENVIRONMENT, ...request.env },
+      cleanEnv: true,
+    }),
   );
   if (result.timedOut)
     throw new DeadlinePassed(`the command ran longer than ${request.timeoutMs} ms of guest time`);
