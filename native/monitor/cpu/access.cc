@@ -35,8 +35,37 @@ bool Core::mmio_store(u64 va, u64 pa, unsigned size, u64 value) {
   return fault(va);
 }
 
+/// For translated code, which goes on as if the TLB had known the translation: so nothing may change but the
+/// TLB. 0 if that cannot be.
+u64 Core::refill(u64 va, bool write, DataTlb* data) {
+  u64 pa = 0;
+  if (!walk_quietly(va, write ? Access::kWrite : Access::kRead, &pa)) return 0;
+  if (!memory_->contains(pa, 1)) return 0;
+  data_ = data;
+  if (!write) return reinterpret_cast<u64>(ram_for_read(va, pa));
+  const u64 page = page_of(pa);
+  if (memory_->is_shared(page) || tlb_->tables.find(page) != nullptr ||
+      code_.count(static_cast<u32>(page)) != 0)
+    return 0;
+  const u8* before = memory_->page_for_read(page);
+  const u8* host = nullptr;
+  try {
+    host = ram_for_write(va, pa);
+  } catch (...) {
+    return 0;  // no memory: it cannot be thrown through translated code, and will be again from the
+               // interpreter
+  }
+  // A page of zeros got a place of its own: whoever knows the old one must look again.
+  return before + (pa & kPageMask) == host ? reinterpret_cast<u64>(host) : 0;
+}
+
 bool Core::load_slow(u64 va, unsigned size, u64* value) {
   if (va & (size - 1)) return load_misaligned(va, size, value);
+  if (const TlbEntry& entry = data_->read[tlb_place(data_->read, va, size)]; entry.tag == (va & ~kPageMask)) {
+    *value = 0;
+    std::memcpy(value, host_at(va + entry.addend), size);
+    return true;
+  }
   u64 pa = 0;
   if (!translate(va, Access::kRead, true, &pa)) return fault(va);
   if (!memory_->contains(pa, size)) return mmio_load(va, pa, size, value);
@@ -49,11 +78,8 @@ bool Core::load_slow(u64 va, unsigned size, u64* value) {
 const u8* Core::ram_for_read(u64 va, u64 pa) {
   const u64 page = page_of(pa);
   const u8* host = memory_->page_for_read(page);
-  const unsigned slot = tlb_slot(va);
-  const u64 tag = va & ~kPageMask;
-  data_->read[slot] = {tag, reinterpret_cast<u64>(host) - tag};
-  data_->read_page[slot] = static_cast<u32>(page);
-  tlb_->note_read(page);
+  tlb_fill(data_->read, data_->read_page, va, host, page);
+  tlb_->note_read(data_, page);
   return host + (pa & kPageMask);
 }
 
@@ -98,16 +124,18 @@ u8* Core::ram_for_write(u64 va, u64 pa) {
   if (code != code_.end() || table != nullptr) sync();  // while the bytes of the block are still as decoded
   if (table != nullptr) return store_to_table(*table, page, offset);
   u8* host = memory_->page_for_write(page);
-  const unsigned slot = tlb_slot(va);
-  const u64 tag = va & ~kPageMask;
-  data_->write[slot] = {tag, reinterpret_cast<u64>(host) - tag};
-  data_->write_page[slot] = static_cast<u32>(page);
-  tlb_->note_write(page);
+  tlb_fill(data_->write, data_->write_page, va, host, page);
+  tlb_->note_write(data_, page);
   return host + offset;
 }
 
 bool Core::store_slow(u64 va, unsigned size, u64 value) {
   if (va & (size - 1)) return store_misaligned(va, size, value);
+  if (const TlbEntry& entry = data_->write[tlb_place(data_->write, va, size)];
+      entry.tag == (va & ~kPageMask)) {
+    std::memcpy(host_at(va + entry.addend), &value, size);
+    return true;
+  }
   u64 pa = 0;
   if (!translate(va, Access::kWrite, true, &pa)) return fault(va);
   if (!memory_->contains(pa, size)) return mmio_store(va, pa, size, value);
@@ -116,6 +144,8 @@ bool Core::store_slow(u64 va, unsigned size, u64 value) {
 }
 
 u8* Core::rmw_slow(u64 va, unsigned size) {
+  if (const TlbEntry& entry = data_->write[tlb_place(data_->write, va, size)]; entry.tag == (va & ~kPageMask))
+    return host_at(va + entry.addend);
   u64 pa = 0;
   if (!translate(va, Access::kWrite, true, &pa) || !memory_->contains(pa, size)) {
     fault(va);
@@ -126,10 +156,10 @@ u8* Core::rmw_slow(u64 va, unsigned size) {
 
 bool Core::load_reserved(u64 va, unsigned size, u64* value) {
   *value = 0;
-  const unsigned slot = tlb_slot(va);
-  if (data_->read[slot].tag == (va & ~kPageMask)) {
-    std::memcpy(value, host_at(va + data_->read[slot].addend), size);
-    s.reservation = kRamBase + (u64{data_->read_page[slot]} << kPageShift | (va & kPageMask));
+  const unsigned place = tlb_place(data_->read, va, size);
+  if (data_->read[place].tag == (va & ~kPageMask)) {
+    std::memcpy(value, host_at(va + data_->read[place].addend), size);
+    s.reservation = kRamBase + (u64{data_->read_page[place]} << kPageShift | (va & kPageMask));
     return true;
   }
   u64 pa = 0;
@@ -140,11 +170,11 @@ bool Core::load_reserved(u64 va, unsigned size, u64* value) {
 }
 
 bool Core::store_conditional(u64 va, unsigned size, u64 value, u64* failed) {
-  const unsigned slot = tlb_slot(va);
-  if (data_->write[slot].tag == (va & ~kPageMask)) {
-    *failed = s.reservation != kRamBase + (u64{data_->write_page[slot]} << kPageShift | (va & kPageMask));
+  const unsigned place = tlb_place(data_->write, va, size);
+  if (data_->write[place].tag == (va & ~kPageMask)) {
+    *failed = s.reservation != kRamBase + (u64{data_->write_page[place]} << kPageShift | (va & kPageMask));
     s.reservation = ~u64{0};
-    if (!*failed) std::memcpy(host_at(va + data_->write[slot].addend), &value, size);
+    if (!*failed) std::memcpy(host_at(va + data_->write[place].addend), &value, size);
     return true;
   }
   u64 pa = 0;

@@ -47,7 +47,7 @@ const CodePage* Core::fetch_page(u64 pc) {
   }
   const CodePage* code = attach((pa - kRamBase) >> kPageShift).code();
   tlb_->note_fetch(pc);
-  tlb_->fetch[s.mode][tlb_slot(pc)] = {pc & ~kPageMask, code, code->writable};
+  tlb_->fetch[s.mode][fetch_slot(pc)] = {pc & ~kPageMask, code, code->writable};
   return code;
 }
 
@@ -82,7 +82,7 @@ const CodePage* Core::decode_at(u64 pc) {
   const unsigned offset = static_cast<unsigned>(pa & kPageMask);
   const auto found = [&] {
     tlb_->note_fetch(pc);
-    tlb_->fetch[s.mode][tlb_slot(pc)] = {pc & ~kPageMask, &own, true};
+    tlb_->fetch[s.mode][fetch_slot(pc)] = {pc & ~kPageMask, &own, true};
     return &own;
   };
   // Whoever came from a shared block that the jump cache knows has not seen our own ones.

@@ -107,6 +107,8 @@ void CodeArena::write_routines() {
   w.pop(rdi);
   w.store({rdi, field(offsetof(NativeFrame, remaining))}, kRemaining);
   w.store({rdi, field(offsetof(NativeFrame, virtual_page))}, kVirtualPage);
+  w.store({rdi, field(offsetof(NativeFrame, data))}, kData);
+  w.store({rdi, field(offsetof(NativeFrame, jumps))}, kJumps);
   for (unsigned i = std::size(kSaved); i-- > 0;) w.pop(kSaved[i]);
   w.ret();
 
@@ -121,8 +123,10 @@ void CodeArena::write_routines() {
   static_assert(sizeof(JumpEntry) == 1 << 4);
   w.shift_imm(kShl, false, rcx, 4);
   constexpr i32 kEntries = offsetof(JumpCache, entries);
-  w.rm(kCmp, true, rax, {kJumps, kEntries + static_cast<i32>(offsetof(JumpEntry, pc)), rcx});
-  w.jcc(kNotEqual, exit_at_);
+  constexpr Mem kEntryPc = {kJumps, kEntries + static_cast<i32>(offsetof(JumpEntry, pc)), rcx};
+  w.rm(kCmp, true, rax, kEntryPc);
+  const u8* elsewhere = w.jcc(kNotEqual, nullptr);
+  const u8* found = w.at();
   w.load(rdx, {kJumps, kEntries + static_cast<i32>(offsetof(JumpEntry, native)), rcx});
   w.mov(rcx, rdx);
   w.shift_imm(kShr, true, rcx, kEpochShift);
@@ -135,6 +139,57 @@ void CodeArena::write_routines() {
   w.alu_imm(kAnd, true, rax, ~static_cast<i32>(kPageMask));
   w.mov(kVirtualPage, rax);
   w.jmp(rdx);
+  w.patch(elsewhere, w.at());
+  for (unsigned way = 1; way < kJumpWays; ++way) {
+    const unsigned step = way ^ (way - 1);
+    w.alu_imm(kXor, false, rcx, static_cast<i32>(step * sizeof(JumpEntry)));
+    w.rm(kCmp, true, rax, kEntryPc);
+    w.jcc(kEqual, found);
+  }
+  w.jmp(exit_at_);
+
+  for (const bool write : {false, true}) {
+    const i32 first = field(write ? offsetof(DataTlb, write) : offsetof(DataTlb, read));
+    const i32 second = first + static_cast<i32>(sizeof(TlbEntry));
+    const i32 pages = field(write ? offsetof(DataTlb, write_page) : offsetof(DataTlb, read_page));
+    refill_[write ? 1 : 0] = w.at();
+    w.rm(kCmp, true, rdx, {kData, second + field(offsetof(TlbEntry, tag)), rcx});
+    const u8* missed = w.jcc(kNotEqual, nullptr);
+    w.rm(kAdd, true, rax, {kData, second + field(offsetof(TlbEntry, addend)), rcx});
+    // The ways change places: who comes once comes again.
+    constexpr Reg xmm0 = static_cast<Reg>(0), xmm1 = static_cast<Reg>(1);
+    w.rm(kMovups, false, xmm0, {kData, first, rcx});
+    w.rm(kMovups, false, xmm1, {kData, second, rcx});
+    w.rm(kMovupsStore, false, xmm0, {kData, second, rcx});
+    w.rm(kMovupsStore, false, xmm1, {kData, first, rcx});
+    static_assert(kTlbWays == 2 && sizeof(DataTlb::read_page[0]) == 4);
+    w.shift_imm(kShr, false, rcx, kTlbSlotShift - 3);
+    w.rm(0xc1, true, static_cast<Reg>(0), {kData, pages, rcx});  // rol qword, imm8
+    w.byte(32);
+    w.rr(kTest, true, rax, rax);  // never 0
+    w.ret();
+    w.patch(missed, w.at());
+    // What compares with a tag has its lower bits only if the access is misaligned.
+    w.rr(kMov, false, rcx, rdx);
+    w.alu_imm(kAnd, false, rcx, static_cast<i32>(kPageMask));
+    const u8* misaligned = w.jcc(kNotEqual, nullptr);
+    constexpr Reg kCallerSaved[] = {rsi, rdi, r8, r9, r10, r11};
+    for (const Reg reg : kCallerSaved) w.push(reg);
+    // With the return addresses the stack is aligned for the call now: see `enter`.
+    static_assert((std::size(kSaved) + 1 + 1 + std::size(kCallerSaved) + 1) % 2 == 1);
+    w.push(rax);
+    w.load(rdi, {rsp, static_cast<i32>(8 * (std::size(kCallerSaved) + 2))});
+    w.mov(rsi, rax);
+    w.mov(rdx, kData);
+    w.call({rdi, field(write ? offsetof(NativeFrame, refill_write) : offsetof(NativeFrame, refill_read))});
+    w.pop(rcx);
+    for (unsigned i = std::size(kCallerSaved); i-- > 0;) w.pop(kCallerSaved[i]);
+    w.rr(kTest, true, rax, rax);
+    w.ret();
+    w.patch(misaligned, w.at());
+    w.alu(kXor, false, rax, rax);
+    w.ret();
+  }
 
   // An object pointer becomes a function pointer only by way of its bits.
   static_assert(sizeof enter_ == sizeof enter);

@@ -9,18 +9,28 @@
 
 namespace shinken {
 
+class Core;
 struct DataTlb;
 struct HartState;
 struct JumpCache;
 
-/// What translated code works on; `remaining` and `virtual_page` are up to date when it returns.
+/// What translated code works on; `remaining`, `virtual_page`, `data` and `jumps` are up to date when it
+/// returns.
 struct NativeFrame {
   u64 remaining;     // instructions until the loop must look around
   u64 virtual_page;  // address of the page that executes
   HartState* state;
   DataTlb* data;
   JumpCache* jumps;
-  u64 quiet;  // not 0: setting SIE would make no interrupt due
+  u64 quiet;                  // not 0: setting SIE would make no interrupt due
+  u64 clock;                  // what `time` reads once `remaining` is 0
+  DataTlb* contexts[3];       // by TlbContext
+  JumpCache* jump_caches[2];  // by mode
+  Core* core;
+  /// Host address of an aligned access to RAM that both ways of the TLB missed, or 0: then it is the
+  /// interpreter's. Nothing that executes in between is affected, nor what was looked up for it.
+  u64 (*refill_read)(NativeFrame*, u64 va, DataTlb*);
+  u64 (*refill_write)(NativeFrame*, u64 va, DataTlb*);
 };
 
 /// Why translated code returned.
@@ -50,6 +60,7 @@ class CodeArena {
   const u8* next() const { return next_; }
   x86::Writer writer() const { return {next_, code_ + bytes_, alias_}; }
   void take(const u8* upto) { next_ = upto; }
+  bool has_room(const u8* from, u64 bytes) const { return static_cast<u64>(code_ + bytes_ - from) >= bytes; }
   u64 used() const { return static_cast<u64>(next_ - code_); }
   /// Forgets all translations.
   void reset() { next_ = first_; }
@@ -60,6 +71,9 @@ class CodeArena {
   /// jumps.
   const u8* exit_within() const { return exit_within_; }
   const u8* far() const { return far_; }
+  /// To be called where the first way of the TLB missed, with the address in rax, the offset of its entry in
+  /// rcx and what was compared with the tag in rdx. Comes back with the host address in rax, or with ZF set.
+  const u8* refill(bool write) const { return refill_[write ? 1 : 0]; }
 
  private:
   CodeArena(u8* code, u8* data, u64 bytes)
@@ -76,6 +90,7 @@ class CodeArena {
   const u8* exit_at_ = nullptr;
   const u8* exit_within_ = nullptr;
   const u8* far_ = nullptr;
+  const u8* refill_[2] = {};
 };
 
 }  // namespace shinken

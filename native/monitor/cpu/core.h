@@ -112,6 +112,7 @@ class Core {
   // mmu.cc
   bool translate(u64 va, Access access, bool update, u64* pa);  // false: fault_cause_ is set
   bool walk(u64 va, Access access, bool update, u64* pa);
+  bool walk_quietly(u64 va, Access access, u64* pa);
   bool permitted(u64 pte, Access access) const;
   void switch_root(u64 satp);
   void note_table(u64 page, unsigned level, u64 va);
@@ -124,6 +125,7 @@ class Core {
   }
 
   // access.cc
+  u64 refill(u64 va, bool write, DataTlb* data);
   bool load_slow(u64 va, unsigned size, u64* value);      // false: trapped
   bool store_slow(u64 va, unsigned size, u64 value);      // false: trapped
   u8* rmw_slow(u64 va, unsigned size);                    // null: trapped

@@ -139,7 +139,10 @@ OpCode csr_form(u32 number, u32 funct3, u32 rs1) {
   switch (number) {
     case kCsrSstatus:
       if (funct3 == 7 && rs1 == kSstatusSie) return MaskIrq;
-      return funct3 == 2 && rs1 != 0 ? SetStatus : Csr;
+      return funct3 == 1                  ? WriteStatus
+             : funct3 == 2 || funct3 == 6 ? SetStatus
+             : funct3 == 3                ? ClearStatus
+                                          : Csr;
     case kCsrSscratch:
     case kCsrSepc:
       return reads || swaps ? CsrField : Csr;

@@ -4,6 +4,7 @@
 #pragma GCC optimize("no-crossjumping", "no-gcse", "omit-frame-pointer")
 #endif
 #include <cstring>
+#include <iterator>
 
 #include "monitor/cpu/core.h"
 #include "monitor/cpu/decode.h"
@@ -119,6 +120,15 @@ HartExit Core::loop(u64 limit) {
   u64 pc = 0;
   NativeFrame frame{};
   frame.state = &s;
+  frame.core = this;
+  for (unsigned i = 0; i < std::size(frame.contexts); ++i) frame.contexts[i] = &tlb_->data[i];
+  for (unsigned i = 0; i < std::size(frame.jump_caches); ++i) frame.jump_caches[i] = &tlb_->jumps[i];
+  frame.refill_read = [](NativeFrame* of, u64 va, DataTlb* table) {
+    return of->core->refill(va, false, table);
+  };
+  frame.refill_write = [](NativeFrame* of, u64 va, DataTlb* table) {
+    return of->core->refill(va, true, table);
+  };
 
 // The compiler must keep the value as it is: left to itself it derives it anew at every use.
 #define OPAQUE(variable) asm("" : "+r"(variable))
@@ -161,7 +171,7 @@ HartExit Core::loop(u64 limit) {
 #define JUMP_FAR(target)                                   \
   do {                                                     \
     pc = (target);                                         \
-    const unsigned slot = jump_slot(pc);                   \
+    const unsigned slot = jumps->slot_of(pc);              \
     if (unlikely(!jumps->knows(slot, pc))) goto far_block; \
     const JumpBlock& known = jumps->blocks[slot];          \
     page = known.page;                                     \
@@ -194,6 +204,7 @@ boundary:
   take_interrupt_if_due();
   stop_ = next_stop(limit, kSlice);
   remaining = stop_ - s.instret;
+  frame.clock = stop_ + s.skipped;
   frame.quiet = nothing_is_due();
   data = data_ = &tlb_->data[static_cast<unsigned>(data_context())];
   OPAQUE(data);
@@ -222,7 +233,7 @@ link_block: {
 }
 
 far_block: {
-  const FetchEntry& cached = fetch[tlb_slot(pc)];
+  const FetchEntry& cached = fetch[fetch_slot(pc)];
   if (likely(cached.tag == (pc & ~kPageMask))) {
     page = cached.code;
   } else {
@@ -236,7 +247,7 @@ far_block: {
   const u16 entry = page->index[(pc & kPageMask) >> 1];
   if (unlikely(entry == 0)) goto undecoded;
   blk = reinterpret_cast<const BlockHeader*>(page->at(entry));
-  jumps->note(pc, blk, page);
+  jumps->note(pc, blk, page, cached.own);
 }
 
 enter:
@@ -257,8 +268,13 @@ native: {
   frame.jumps = jumps;
   const NativeExit exit = entrance_->enter(&frame, blk->native);
   remaining = frame.remaining;
+  data = data_ = frame.data;
+  OPAQUE(data);
+  jumps = frame.jumps;
+  OPAQUE(jumps);
+  fetch = tlb_->fetch[s.mode];
   if (exit.kind == NativeExit::kAt) JUMP_FAR(exit.value);
-  const FetchEntry& executing = fetch[tlb_slot(frame.virtual_page)];
+  const FetchEntry& executing = fetch[fetch_slot(frame.virtual_page)];
   page = likely(executing.tag == frame.virtual_page) ? executing.code : executing_page(frame.virtual_page);
   blk = reinterpret_cast<const BlockHeader*>(page->at(static_cast<u16>(exit.value)));
   block_pc = pc = frame.virtual_page | blk->offset;

@@ -36,11 +36,7 @@ void Core::translate(CodePage& page) {
     if (arena_refused_) return;
     entrance_ = arena_;
   }
-  for (unsigned i = kPageSize / 2; i-- > 0;) {
-    const u16 entry = page.index[i];
-    if (entry == 0 || !page.owns(page.at(entry))) continue;
-    if (!translate_block(page, entry, *arena_)) break;
-  }
+  translate_page(page, *arena_);
   if (arena_->used() > arena_code_.value()) arena_code_ += arena_->used() - arena_code_.value();
   page.untranslated = false;
   // So that they lead to the translations.

@@ -21,6 +21,11 @@ bool canonical(u64 va) {
 u64 sign_extended(u64 va) {
   return static_cast<u64>(static_cast<i64>(va << 25) >> 25);
 }
+/// First address that the table which `va` was looked up in maps; a root maps both halves.
+u64 first_mapped(unsigned level, u64 va) {
+  const u64 span = kPageShift + 9 * (level + 1);
+  return level == kLevels - 1 ? 0 : sign_extended(va >> span << span);
+}
 
 }  // namespace
 
@@ -76,10 +81,7 @@ void Core::note_root(u64 root) {
 }
 
 void Core::note_table(u64 page, unsigned level, u64 va) {
-  const u64 span = kPageShift + 9 * (level + 1);
-  // A root maps both halves.
-  const u64 first = level == kLevels - 1 ? 0 : sign_extended(va >> span << span);
-  if (!tlb_->tables.note(page, level, first)) return;
+  if (!tlb_->tables.note(page, level, first_mapped(level, va))) return;
   memory_->watch(page);
   tlb_->drop_writes_of(page);
 }
@@ -132,6 +134,38 @@ bool Core::walk(u64 va, Access access, bool update, u64* pa) {
     return true;
   }
   return false;
+}
+
+/// A walk for a permitted access that finds nothing to change: A and D bits are set, the tables known.
+bool Core::walk_quietly(u64 va, Access access, u64* pa) {
+  if (s.satp == 0 || !canonical(va)) return false;
+  u64 table = root();
+  unsigned level = kLevels - 1;
+  const WalkEntry& last = tlb_->walk_entry(va);
+  if (last.tag == va >> kWalkShift) {
+    table = last.table;
+    level = 0;
+  }
+  for (;; --level) {
+    if (!memory_->contains(table, kPageSize)) return false;
+    const unsigned shift = kPageShift + 9 * level;
+    const u64 page = (table - kRamBase) >> kPageShift;
+    if (!tlb_->tables.knows(page, level, first_mapped(level, va))) return false;
+    u64 pte = 0;
+    std::memcpy(&pte, memory_->page_for_read(page) + (va >> shift & 511) * 8, sizeof pte);
+    if (!(pte & kPteValid) || (pte & kPteReserved)) return false;
+    const u64 target = (pte >> 10 & kSatpPpn) << kPageShift;
+    if (pte & (kPteRead | kPteExecute)) {
+      const u64 within = (u64{1} << shift) - 1;
+      const u64 wanted = kPteAccessed | (access == Access::kWrite ? kPteDirty : 0);
+      if ((pte & wanted) != wanted || (target & within) || !permitted(pte, access)) return false;
+      if ((pte & (kPteRead | kPteWrite)) == kPteWrite) return false;
+      *pa = target | (va & within);
+      return true;
+    }
+    if (level == 0 || (pte & (kPteWrite | kPteUser | kPteAccessed | kPteDirty))) return false;
+    table = target;
+  }
 }
 
 bool Core::translate(u64 va, Access access, bool update, u64* pa) {

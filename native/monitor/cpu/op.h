@@ -33,7 +33,7 @@ namespace shinken {
 
 #define SHINKEN_OPS_CONTROL(X)                                                                             \
   X(Beq)                                                                                                   \
-  X(Bne) X(Blt) X(Bge) X(Bltu) X(Bgeu) X(Jal) X(J) X(Jalr) X(Jr) X(End) X(Cross) X(CsrField) X(MaskIrq) X(SetStatus) X(Csr) X(Ecall) X(Ebreak) \
+  X(Bne) X(Blt) X(Bge) X(Bltu) X(Bgeu) X(Jal) X(J) X(Jalr) X(Jr) X(End) X(Cross) X(CsrField) X(MaskIrq) X(SetStatus) X(ClearStatus) X(WriteStatus) X(Csr) X(Ecall) X(Ebreak) \
       X(Sret) X(Wfi) X(SfenceVma) X(FenceI) X(Illegal)
 
 #define SHINKEN_OPS(X) \
@@ -76,7 +76,8 @@ enum Link : u8 { kFar = 0, kNear = 1, kLinked = 2 };
 /// - floating point: a = rd, b = rs1, imm = rs2 | rs3 << 5 | rm << 10;
 /// - Csr and the forms of it that stay within a block: a = rd, b = rs1, imm = csr | funct3 << 12.
 ///   CsrField: reads or swaps a register that is nothing but a field of the state; MaskIrq: clears SIE,
-///   SetStatus: sets bits of sstatus, as the kernel does around everything short.
+///   SetStatus, ClearStatus, WriteStatus: set and clear bits of sstatus or all of it, as the kernel does
+///   around everything short.
 struct Op {
   OpCode code;
   u8 a;

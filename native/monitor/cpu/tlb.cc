@@ -1,5 +1,7 @@
 #include "monitor/cpu/tlb.h"
 
+#include <iterator>
+
 namespace shinken {
 
 namespace {
@@ -7,9 +9,9 @@ namespace {
 void drop(TlbEntry* entries, const u32* pages, u32 page) {
   // Most of the time there is none, which a loop without a branch finds out several entries at a time.
   u32 hits = 0;
-  for (unsigned i = 0; i < kTlbEntries; ++i) hits |= pages[i] == page ? 1u : 0u;
+  for (unsigned i = 0; i < kTlbWays * kTlbEntries; ++i) hits |= pages[i] == page ? 1u : 0u;
   if (hits == 0) return;
-  for (unsigned i = 0; i < kTlbEntries; ++i) {
+  for (unsigned i = 0; i < kTlbWays * kTlbEntries; ++i) {
     if (pages[i] == page) entries[i].tag = kInvalidTag;
   }
 }
@@ -83,9 +85,9 @@ void Tlb::drop_lower_half() {
   std::memset(read_filter_, 0, sizeof read_filter_);
   std::memset(write_filter_, 0, sizeof write_filter_);
   for (const DataTlb& context : data) {
-    for (unsigned i = 0; i < kTlbEntries; ++i) {
-      if (context.read[i].tag != kInvalidTag) note_read(context.read_page[i]);
-      if (context.write[i].tag != kInvalidTag) note_write(context.write_page[i]);
+    for (unsigned i = 0; i < kTlbWays * kTlbEntries; ++i) {
+      if (context.read[i].tag != kInvalidTag) note_read(&context, context.read_page[i]);
+      if (context.write[i].tag != kInvalidTag) note_write(&context, context.write_page[i]);
     }
   }
 }
@@ -111,12 +113,15 @@ void Tlb::drop_va(u64 va) {
   const unsigned slot = tlb_slot(va);
   const u64 tag = va & ~kPageMask;
   for (DataTlb& context : data) {
-    if (context.read[slot].tag == tag) context.read[slot].tag = kInvalidTag;
-    if (context.write[slot].tag == tag) context.write[slot].tag = kInvalidTag;
+    for (unsigned place = kTlbWays * slot; place < kTlbWays * (slot + 1); ++place) {
+      if (context.read[place].tag == tag) context.read[place].tag = kInvalidTag;
+      if (context.write[place].tag == tag) context.write[place].tag = kInvalidTag;
+    }
   }
   if (!may_have(fetch_filter_[upper_half(va)], va >> kPageShift)) return;
   for (auto& mode : fetch) {
-    if (mode[slot].tag == tag) mode[slot].tag = kInvalidTag;
+    FetchEntry& entry = mode[fetch_slot(va)];
+    if (entry.tag == tag) entry.tag = kInvalidTag;
   }
   // Its own entry may have made way for another's, and jumps may know it still.
   for (JumpCache& mode : jumps) {
@@ -125,13 +130,15 @@ void Tlb::drop_va(u64 va) {
 }
 
 void Tlb::drop_reads_of(u64 page) {
-  if (!may_have(read_filter_, page)) return;
-  for (DataTlb& context : data) drop(context.read, context.read_page, static_cast<u32>(page));
+  for (unsigned i = 0; i < std::size(data); ++i) {
+    if (may_have(read_filter_[i], page)) drop(data[i].read, data[i].read_page, static_cast<u32>(page));
+  }
 }
 
 void Tlb::drop_writes_of(u64 page) {
-  if (!may_have(write_filter_, page)) return;
-  for (DataTlb& context : data) drop(context.write, context.write_page, static_cast<u32>(page));
+  for (unsigned i = 0; i < std::size(data); ++i) {
+    if (may_have(write_filter_[i], page)) drop(data[i].write, data[i].write_page, static_cast<u32>(page));
+  }
 }
 
 void Tlb::drop_code(const CodePage* code) {

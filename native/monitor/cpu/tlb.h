@@ -10,10 +10,20 @@
 namespace shinken {
 
 inline constexpr unsigned kTlbEntries = 512;
+/// The kernel's code alone is 2,500 pages.
+inline constexpr unsigned kFetchEntries = 2048;
+/// A data translation that makes way for another one stays in the second way of its slot, in the same cache
+/// line: pages that are a multiple of 2 MiB apart meet in a slot, as the kernel's stacks, page structures and
+/// variables do.
+inline constexpr unsigned kTlbWays = 2;
 inline constexpr u64 kInvalidTag = ~u64{0};
 
 inline unsigned tlb_slot(u64 va) {
   return (va >> kPageShift) & (kTlbEntries - 1);
+}
+
+inline unsigned fetch_slot(u64 pc) {
+  return (pc >> kPageShift) & (kFetchEntries - 1);
 }
 
 inline bool upper_half(u64 va) {
@@ -25,24 +35,43 @@ struct TlbEntry {
   u64 addend;  // host address of the page minus its virtual address
 };
 
-/// `entries[tlb_slot(va)]`, in as few instructions as the loop's most frequent step deserves.
+/// log2 of the bytes between two slots.
+inline constexpr unsigned kTlbSlotShift = 5;
+static_assert(sizeof(TlbEntry) * kTlbWays == 1 << kTlbSlotShift);
+
+/// The first way of the slot, in as few instructions as the loop's most frequent step deserves.
 inline const TlbEntry& tlb_entry(const TlbEntry* entries, u64 va) {
-  constexpr unsigned kEntryShift = 4;
-  static_assert(sizeof(TlbEntry) == 1 << kEntryShift);
-  const u64 offset = va >> (kPageShift - kEntryShift) & (u64{kTlbEntries - 1} << kEntryShift);
+  const u64 offset = va >> (kPageShift - kTlbSlotShift) & (u64{kTlbEntries - 1} << kTlbSlotShift);
   return *reinterpret_cast<const TlbEntry*>(reinterpret_cast<const u8*>(entries) + offset);
 }
 
 /// Which permissions a data translation was made with.
 enum class TlbContext : u8 { kUser, kSupervisor, kSupervisorSum, kCount };
 
-/// Data translations of one context.
-struct DataTlb {
-  TlbEntry read[kTlbEntries];
-  TlbEntry write[kTlbEntries];
-  u32 read_page[kTlbEntries];  // physical page numbers, meaningful where the tag is valid
-  u32 write_page[kTlbEntries];
+/// Data translations of one context, by kind of access: slot * kTlbWays + way.
+struct alignas(1 << kTlbSlotShift) DataTlb {
+  TlbEntry read[kTlbWays * kTlbEntries];
+  TlbEntry write[kTlbWays * kTlbEntries];
+  u32 read_page[kTlbWays * kTlbEntries];  // physical page numbers, meaningful where the tag is valid
+  u32 write_page[kTlbWays * kTlbEntries];
 };
+
+/// Where an aligned access finds its translation; the second way's place if neither way has it, and then the
+/// tag there is another one. `size`: a power of two.
+inline unsigned tlb_place(const TlbEntry* entries, u64 va, unsigned size) {
+  const unsigned first = kTlbWays * tlb_slot(va);
+  return entries[first].tag == (va & (~kPageMask | (size - 1))) ? first : first + 1;
+}
+inline void tlb_fill(TlbEntry* entries, u32* pages, u64 va, const u8* host, u64 page) {
+  const unsigned first = kTlbWays * tlb_slot(va);
+  const u64 tag = va & ~kPageMask;
+  if (entries[first].tag != tag && entries[first].tag != kInvalidTag) {
+    entries[first + 1] = entries[first];
+    pages[first + 1] = pages[first];
+  }
+  entries[first] = {tag, reinterpret_cast<u64>(host) - tag};
+  pages[first] = static_cast<u32>(page);
+}
 
 struct FetchEntry {
   u64 tag;
@@ -51,7 +80,8 @@ struct FetchEntry {
 };
 
 /// Straight from a jump's target to its block, for jumps out of the page: a page's index, its parts and the
-/// fetch translation would be a cache miss each. Entries of an older epoch mean nothing.
+/// fetch translation would be a cache miss each. Entries of an older epoch mean nothing. An address is in its
+/// slot or in one of that slot's neighbours, which are the same cache line.
 struct JumpEntry {
   u64 pc;
   u64 native;  // the block translated, or 0, in the low 47 bits; then kOwnBlock; above them the epoch
@@ -62,6 +92,7 @@ struct JumpBlock {
   const CodePage* page;
 };
 inline constexpr unsigned kJumpEntries = 16384;
+inline constexpr unsigned kJumpWays = 4;
 inline constexpr unsigned kJumpHashShift = 13;
 inline constexpr unsigned kEpochShift = 48;
 /// The block is the hart's, not a golden's.
@@ -74,20 +105,37 @@ inline unsigned jump_slot(u64 pc) {
 struct JumpCache {
   u64 epoch = 1;  // below 1 << 16
   u64 lower = 0;  // not 0: an entry of this epoch may have an address of the lower half
-  JumpEntry entries[kJumpEntries] = {};
+  u64 fresh = 0;  // not 0: such an entry came since the last drop
+  alignas(kJumpWays * sizeof(JumpEntry)) JumpEntry entries[kJumpEntries] = {};
   JumpBlock blocks[kJumpEntries] = {};
 
   bool knows(unsigned slot, u64 pc) const {
     return entries[slot].pc == pc && entries[slot].native >> kEpochShift == epoch;
   }
+  /// Where `pc` is; if it is in none of its slots, one that does not know it.
+  unsigned slot_of(u64 pc) const {
+    const unsigned slot = jump_slot(pc);
+    unsigned way = 0;
+    while (way < kJumpWays - 1 && !knows(slot ^ way, pc)) ++way;
+    return slot ^ way;
+  }
+  /// Page after page goes while nothing of the lower half executes: the process ends, and all of it will go.
+  bool drop_lower_at_once(u64 va) {
+    if (upper_half(va)) return false;
+    if (fresh == 0) return drop(), true;
+    fresh = 0;
+    return false;
+  }
   /// Forgets what lies in the virtual page at `va`: its addresses share the upper bits of their slots.
   void drop_va(u64 va) {
+    if (drop_lower_at_once(va)) return;
     const unsigned first = jump_slot(va) & ~(kSlotsOfPage - 1);
     for (unsigned i = first; i < first + kSlotsOfPage; ++i) {
       if ((entries[i].pc ^ va) >> kPageShift == 0) entries[i].native = 0;
     }
   }
   void drop_range(u64 va, unsigned shift) {
+    if (drop_lower_at_once(va)) return;
     for (JumpEntry& entry : entries) {
       if ((entry.pc ^ va) >> shift == 0) entry.native = 0;
     }
@@ -118,13 +166,22 @@ struct JumpCache {
       if (!others) parts[hash] &= static_cast<u8>(~(1u << part));
     }
   }
-  void note(u64 pc, const BlockHeader* block, const CodePage* page) {
+  /// `own`: see `FetchEntry`.
+  void note(u64 pc, const BlockHeader* block, const CodePage* page, bool own) {
     const unsigned slot = jump_slot(pc);
-    entries[slot] = {
-        pc, reinterpret_cast<u64>(block->native) | (page->writable ? kOwnBlock : 0) | epoch << kEpochShift};
+    // What is there moves on, up to the first place that is free or has this very address.
+    unsigned way = 0;
+    while (way < kJumpWays - 1 && entries[slot ^ way].pc != pc &&
+           entries[slot ^ way].native >> kEpochShift == epoch)
+      ++way;
+    for (; way > 0; --way) {
+      entries[slot ^ way] = entries[slot ^ (way - 1)];
+      blocks[slot ^ way] = blocks[slot ^ (way - 1)];
+    }
+    entries[slot] = {pc, reinterpret_cast<u64>(block->native) | (own ? kOwnBlock : 0) | epoch << kEpochShift};
     blocks[slot] = {block, page};
     parts[page_hash(page)] |= static_cast<u8>(1u << slot / kSlotsOfPage);
-    if (!upper_half(pc)) lower = 1;
+    if (!upper_half(pc)) lower = fresh = 1;
   }
   /// Keeps what a golden's blocks answer in the upper half, unless it is unwanted(address, block).
   template <class Unwanted>
@@ -138,7 +195,7 @@ struct JumpCache {
     }
   }
   void drop() {
-    lower = 0;
+    lower = fresh = 0;
     if (++epoch >> (64 - kEpochShift) == 0) return;
     epoch = 1;
     std::memset(entries, 0, sizeof entries);
@@ -175,6 +232,11 @@ class PageTableSet {
       if (entries_[at].page == 0) return nullptr;
       if (entries_[at].page == page + 1) return entries_[at].level == kForgotten ? nullptr : &entries_[at];
     }
+  }
+  /// True if `note` would change nothing.
+  bool knows(u64 page, unsigned level, u64 va) {
+    const Entry* entry = find(page);
+    return entry != nullptr && (entry->level == kShared || (entry->level == level && entry->va == va));
   }
   bool full() const { return used_ >= kMaxUsed; }
   /// The only entry that led to the table is gone, and so is all that came from it. A table that was reached
@@ -235,8 +297,8 @@ struct Estate {
 struct Tlb {
   u64 stamp = 0;  // of the hart whose translations these are; 0 = nobody's
   DataTlb data[static_cast<unsigned>(TlbContext::kCount)] = {};
-  FetchEntry fetch[2][kTlbEntries];  // by mode
-  JumpCache jumps[2];                // by mode
+  FetchEntry fetch[2][kFetchEntries];  // by mode
+  JumpCache jumps[2];                  // by mode
   WalkEntry walks[kWalkEntries];
   PageTableSet tables;
   Estate estate;
@@ -275,14 +337,14 @@ struct Tlb {
     }
   }
   void note_fetch(u64 va) { note(fetch_filter_[upper_half(va)], va >> kPageShift); }
-  /// To be called whenever an entry that leads to `page` is filled in.
-  void note_read(u64 page) { note(read_filter_, page); }
-  void note_write(u64 page) { note(write_filter_, page); }
+  /// To be called whenever an entry of `context`, one of `data`, that leads to `page` is filled in.
+  void note_read(const DataTlb* context, u64 page) { note(read_filter_[context - data], page); }
+  void note_write(const DataTlb* context, u64 page) { note(write_filter_[context - data], page); }
 
  private:
-  // One bit per hash of a physical page that may have entries: most drops find none and end here.
-  u64 read_filter_[16];
-  u64 write_filter_[16];
+  // One bit per hash of a physical page that may have entries, by context: most drops find none and end here.
+  u64 read_filter_[static_cast<unsigned>(TlbContext::kCount)][16];
+  u64 write_filter_[static_cast<unsigned>(TlbContext::kCount)][16];
   u64 fetch_filter_[2][16];  // by half and virtual page
   template <class Unwanted>
   void drop_where(Unwanted unwanted);

@@ -33,7 +33,7 @@ const u8* Translator::native_at(i32 target) const {
 
 /// Ends the translation: the interpreter goes on with the current operation.
 void Translator::leave_here() {
-  exits_.push_back({w_.jmp(static_cast<const u8*>(nullptr)), index_, 0, 0, true});
+  leave_from(w_.jmp(static_cast<const u8*>(nullptr)));
   if (first_left_ == ~0u) first_left_ = index_;
   done_ = true;
 }
@@ -45,7 +45,7 @@ void Translator::go_to(i32 target, unsigned give_back) {
   if (native != nullptr && Writer::reaches(w_.at() + 1, native)) {
     w_.jmp(native);
   } else {
-    exits_.push_back({w_.jmp(static_cast<const u8*>(nullptr)), 0, target, 0, false});
+    exits_.push_back({w_.jmp(static_cast<const u8*>(nullptr)), target, 0});
   }
 }
 
@@ -65,7 +65,7 @@ bool Translator::jump_operation() {
     }
     const Cond cond = kConds[static_cast<unsigned>(first_of(op_.code)) - static_cast<unsigned>(OpCode::Beq)];
     const unsigned retired = static_cast<u32>(op_.imm) >> kBranchCountShift & kBranchCountMask;
-    exits_.push_back({w_.jcc(cond, nullptr), 0, target, block_.count - retired, false});
+    exits_.push_back({w_.jcc(cond, nullptr), target, block_.count - retired});
     return true;
   }
   if (op_.code == OpCode::Jal) {
@@ -105,7 +105,7 @@ void Translator::exits() {
   // Not by reference: `go_to` may add to them.
   for (std::size_t i = 0; i < exits_.size(); ++i) {
     const Exit exit = exits_[i];
-    if (!exit.within && exit.give_back == 0) {
+    if (exit.give_back == 0) {
       const u8* native = native_at(exit.target);
       if (native != nullptr && Writer::reaches(exit.place, native)) {
         w_.patch(exit.place, native);
@@ -113,10 +113,7 @@ void Translator::exits() {
       }
     }
     w_.patch(exit.place, w_.at());
-    if (exit.within) {
-      w_.mov_imm(rax, static_cast<i32>(exit.op << 16 | entry_));
-      w_.jmp(arena_.exit_within());
-    } else if (exit.give_back != 0) {
+    if (exit.give_back != 0) {
       go_to(exit.target, exit.give_back);
     } else {
       if (exit.target >= 0 && exit.target < static_cast<i32>(kPageSize))

@@ -10,6 +10,16 @@
 
 namespace shinken {
 
+/// A way out of a block to the interpreter. It is written after all blocks of the page, so that the host's
+/// caches hold what executes.
+struct RareExit {
+  const u8* place;   // the jump that leads here
+  u32 value;         // of the `NativeExit`
+  const u8* refill;  // the routine that may yet find what the TLB missed, or null
+  const u8* back;    // where it goes on then
+  static constexpr unsigned kMaxBytes = 5 + 6 + 7 + 5;
+};
+
 class Translator {
  public:
   Translator(CodePage& page, const BlockHeader& block, u16 entry, CodeArena& arena);
@@ -19,6 +29,7 @@ class Translator {
   bool worthwhile() const { return first_left_ > 0; }
   const u8* end() const { return w_.at(); }
   const std::vector<WaitingJump>& waiting() const { return waiting_; }
+  const std::vector<RareExit>& rare() const { return rare_; }
 
  private:
   using Reg = x86::Reg;
@@ -39,13 +50,11 @@ class Translator {
     bool live = false;
   };
   static constexpr i32 kGroups = 32;  // `holds` of group 0 (reads); 33: writes, which may be read, too
-  /// A way out of line: emitted after the block.
+  /// A jump to another block whose way is out of line: emitted after the block.
   struct Exit {
     const u8* place;  // the jump that leads here
-    unsigned op;      // kWithin: the operation
-    i32 target;       // else the target's distance from the page's start
+    i32 target;       // distance from the page's start
     unsigned give_back;
-    bool within;
   };
 
   // translator.cc
@@ -53,7 +62,8 @@ class Translator {
   bool jump_operation();
   void exits();
   void leave_here();
-  void leave_if(x86::Cond cond) { exits_.push_back({w_.jcc(cond, nullptr), index_, 0, 0, true}); }
+  void leave_if(x86::Cond cond) { leave_from(w_.jcc(cond, nullptr)); }
+  void leave_from(const u8* place) { rare_.push_back({place, index_ << 16 | entry_, nullptr, nullptr}); }
   void go_to(i32 target, unsigned give_back);
   const u8* native_at(i32 target) const;
   x86::Mem state_of(unsigned guest) const;
@@ -76,8 +86,14 @@ class Translator {
 
   // translator_status.cc
   bool status();
-  void require_supervisor();
+  void require_mode(u8 mode);
+  void require_quiet();
   void read_status(Reg into);
+  void change_status();
+  void enter_context(Reg mode);
+  void return_from_trap();
+  void call_environment();
+  void read_time();
 
   // translator_memory.cc
   bool memory();
@@ -85,6 +101,9 @@ class Translator {
   bool find_span(unsigned log2_size, bool write, Group* group) const;
   void require_float();
   bool atomic();
+  bool reserved();
+  x86::Mem physical(unsigned log2_size, bool write);
+  void forget_groups();
 
   CodePage& page_;
   const BlockHeader& block_;
@@ -100,6 +119,7 @@ class Translator {
   Slot slots_[std::size(native::kPool)];
   Group groups_[2];
   std::vector<Exit> exits_;
+  std::vector<RareExit> rare_;
   std::vector<WaitingJump> waiting_;
 };
 

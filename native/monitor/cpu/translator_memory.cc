@@ -100,16 +100,15 @@ Mem Translator::address(unsigned log2_size, bool write) {
     if (((op_.imm - group.anchor) & (size - 1)) != 0 || log2_size > group.log2_size) continue;
     return {holding(kGroups + static_cast<i32>(i)), op_.imm - group.anchor};
   }
-  constexpr unsigned kEntryShift = 4;
-  static_assert(sizeof(TlbEntry) == 1 << kEntryShift && offsetof(TlbEntry, tag) == 0);
+  static_assert(offsetof(TlbEntry, tag) == 0);
   const i32 table = static_cast<i32>(write ? offsetof(DataTlb, write) : offsetof(DataTlb, read));
   Group group{.log2_size = log2_size};
   const bool more = find_span(log2_size, write, &group);
   const Reg base = use(op_.b);
   w_.lea(rax, {base, op_.imm});
   w_.mov32(rcx, rax);
-  w_.shift_imm(kShr, false, rcx, kPageShift - kEntryShift);
-  w_.alu_imm(kAnd, false, rcx, static_cast<i32>((kTlbEntries - 1) << kEntryShift));
+  w_.shift_imm(kShr, false, rcx, kPageShift - kTlbSlotShift);
+  w_.alu_imm(kAnd, false, rcx, static_cast<i32>((kTlbEntries - 1) << kTlbSlotShift));
   if (more) {
     w_.mov32(rdx, rax);
     w_.alu_imm(kAnd, false, rdx, static_cast<i32>(kPageMask));
@@ -122,6 +121,8 @@ Mem Translator::address(unsigned log2_size, bool write) {
   w_.rm(kCmp, true, rdx, {kData, table, rcx});
   leave_if(kNotEqual);
   w_.rm(kAdd, true, rax, {kData, table + static_cast<i32>(offsetof(TlbEntry, addend)), rcx});
+  rare_.back().refill = arena_.refill(write);
+  rare_.back().back = w_.at();
   if (!more) return {rax, 0};
   const i32 which = kGroups + (write ? 1 : 0);
   Reg reg = holding(which);
@@ -143,7 +144,7 @@ void Translator::require_float() {
 
 bool Translator::memory() {
   const OpCode code = first_of(op_.code);
-  if (atomic()) return true;
+  if (atomic() || reserved()) return true;
   const Access access = access_of(code);
   if (!access.valid) return false;
   const bool is_float = code == OpCode::Fld || code == OpCode::Fsd;
@@ -235,6 +236,75 @@ bool Translator::atomic() {
   w_.mov(d, rcx);
   defined(op_.a, d);
   return true;
+}
+
+/// As `address`, at rs1, with the physical address in rcx.
+Mem Translator::physical(unsigned log2_size, bool write) {
+  constexpr unsigned kEntryShift = 4;
+  static_assert(sizeof(TlbEntry) == 1 << kEntryShift && sizeof(DataTlb::read_page[0]) == 1 << 2);
+  const i32 table = static_cast<i32>(write ? offsetof(DataTlb, write) : offsetof(DataTlb, read));
+  const i32 pages = static_cast<i32>(write ? offsetof(DataTlb, write_page) : offsetof(DataTlb, read_page));
+  w_.mov(rax, use(op_.b));
+  w_.mov32(rcx, rax);
+  w_.shift_imm(kShr, false, rcx, kPageShift - kTlbSlotShift);
+  w_.alu_imm(kAnd, false, rcx, static_cast<i32>((kTlbEntries - 1) << kTlbSlotShift));
+  w_.mov(rdx, rax);
+  w_.alu_imm(kAnd, true, rdx, ~static_cast<i32>(kPageMask) | ((1 << log2_size) - 1));
+  w_.rm(kCmp, true, rdx, {kData, table, rcx});
+  const u8* first_way = w_.jcc(kEqual, nullptr);
+  w_.alu_imm(kAdd, false, rcx, static_cast<i32>(sizeof(TlbEntry)));
+  w_.rm(kCmp, true, rdx, {kData, table, rcx});
+  leave_if(kNotEqual);
+  w_.patch(first_way, w_.at());
+  w_.mov32(rdx, rax);
+  w_.rm(kAdd, true, rax, {kData, table + static_cast<i32>(offsetof(TlbEntry, addend)), rcx});
+  w_.shift_imm(kShr, false, rcx, kEntryShift - 2);
+  w_.rm(kMov, false, rcx, {kData, pages, rcx});
+  w_.alu_imm(kAdd, true, rcx, static_cast<i32>(kRamBase >> kPageShift));
+  w_.shift_imm(kShl, true, rcx, kPageShift);
+  w_.alu_imm(kAnd, false, rdx, static_cast<i32>(kPageMask));
+  w_.alu(kOr, true, rcx, rdx);
+  return {rax, 0};
+}
+
+bool Translator::reserved() {
+  const OpCode code = op_.code;
+  const bool loads = code == OpCode::LrW || code == OpCode::LrD;
+  if (!loads && code != OpCode::ScW && code != OpCode::ScD) return false;
+  const bool wide = code == OpCode::LrD || code == OpCode::ScD;
+  constexpr Mem kReservation = {kState, static_cast<i32>(offsetof(HartState, reservation)) - kStateBias};
+  if (loads) {
+    const Mem place = physical(wide ? 3 : 2, false);
+    w_.store(kReservation, rcx);
+    if (op_.a == 0) return true;
+    const Reg d = define(op_.a);
+    w_.rm(wide ? kMov : kMovSxd, true, d, place);
+    defined(op_.a, d);
+    return true;
+  }
+  const Reg value = use(static_cast<unsigned>(op_.imm));
+  const Mem place = physical(wide ? 3 : 2, true);
+  w_.mov_imm(rdx, -1);
+  w_.rm(kCmp, true, rcx, kReservation);
+  w_.store(kReservation, rdx);
+  w_.mov_imm(rcx, 1);
+  const u8* lost = w_.jcc(kNotEqual, nullptr);
+  w_.rm(kMovStore, wide, value, place);
+  w_.mov_imm(rcx, 0);
+  w_.patch(lost, w_.at());
+  if (op_.a == 0) return true;
+  const Reg d = define(op_.a);
+  w_.mov(d, rcx);
+  defined(op_.a, d);
+  return true;
+}
+
+/// To be called where what memory looks like changes.
+void Translator::forget_groups() {
+  for (Group& group : groups_) group.live = false;
+  for (Slot& slot : slots_) {
+    if (slot.holds >= kGroups) slot = {};
+  }
 }
 
 }  // namespace shinken

@@ -24,7 +24,8 @@ enum Alu : u8 { kOr = 0x0b, kAdd = 0x03, kAnd = 0x23, kSub = 0x2b, kXor = 0x33, 
 /// Shifts, as the opcode extension.
 enum Shift : u8 { kShl = 4, kShr = 5, kSar = 7 };
 
-inline constexpr u32 kMov = 0x8b, kMovStore = 0x89, kLea = 0x8d, kMovSxd = 0x63, kTest = 0x85, kImul = 0x0faf;
+inline constexpr u32 kMov = 0x8b, kMovStore = 0x89, kLea = 0x8d, kMovSxd = 0x63, kTest = 0x85, kImul = 0x0faf,
+                     kMovups = 0x0f10, kMovupsStore = 0x0f11;
 
 class Writer {
  public:
@@ -91,6 +92,7 @@ class Writer {
   void shift_cl(Shift op, bool wide, Reg reg) { unary(0xd3, op, wide, reg); }
   /// mul 4, imul 5, div 6, idiv 7: on rdx:rax.
   void multiply(u8 extension, bool wide, Reg reg) { unary(0xf7, extension, wide, reg); }
+  void invert(Reg reg) { unary(0xf7, 2, true, reg); }
   void sign_into_rdx(bool wide) {
     if (wide) byte(0x48);
     byte(0x99);
@@ -103,6 +105,8 @@ class Writer {
   void push(Reg reg) { rex(false, kNone, kNone, reg, false), byte(static_cast<u8>(0x50 | (reg & 7))); }
   void pop(Reg reg) { rex(false, kNone, kNone, reg, false), byte(static_cast<u8>(0x58 | (reg & 7))); }
   void ret() { byte(0xc3); }
+  void call(Mem target) { rm(0xff, false, static_cast<Reg>(2), target); }
+  void call(const u8* target) { byte(0xe8), distance(target); }
   void jmp(Reg reg) { unary(0xff, 4, false, reg); }
   /// A jump to `target`, which may be null for now; returns where its distance stands, for `patch`.
   const u8* jmp(const u8* target) { return byte(0xe9), distance(target); }
