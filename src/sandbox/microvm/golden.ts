@@ -14,6 +14,8 @@ export interface GoldenNote {
   nextStream: number;
   /** How much code the file has; unsaid in files that have none. */
   warm?: WarmDepth | undefined;
+  /** The `CODE_RECIPE` that found it. */
+  code?: number | undefined;
 }
 
 /** The native golden, shared by handles and closed with the last. */

@@ -21,7 +21,7 @@ import { MicrovmNetwork } from "./network.js";
 import { MicrovmSandbox } from "./sandbox.js";
 import { Siblings } from "./siblings.js";
 import type { DefaultLimits } from "./transport.js";
-import { WARM_RECIPE, type WarmDepth, warmCode } from "./warm.js";
+import { CODE_RECIPE, WARM_RECIPE, type WarmDepth, warmCode } from "./warm.js";
 
 export interface MicrovmOptions {
   /** Folder of images and goldens; as `cacheLayout` says if unsaid. */
@@ -259,9 +259,9 @@ export class MicrovmProvider implements SandboxProvider {
   ): Promise<SharedGolden> {
     const family = this.#family({ image: key.image, memoryMiB: key.memoryMiB });
     const loaded = await this.#store.load(digest, disksOf(info));
-    const { native, nextStream, warm } =
+    const { native, nextStream, warm, code } =
       loaded === null
-        ? { ...(await build(family)), warm: undefined }
+        ? { ...(await build(family)), warm: undefined, code: CODE_RECIPE }
         : { native: loaded, ...noteOf(loaded.facts().note) };
     const ahead = loaded !== null && (await this.#readAhead(digest, native));
     const shared = new SharedGolden(digest, native, family, nextStream, () => {
@@ -271,14 +271,14 @@ export class MicrovmProvider implements SandboxProvider {
     try {
       const wanted = this.#options.warm ?? "quick";
       // A golden that was frozen in a fork has the code of that fork's own golden.
-      let depth = native.facts().hasCode ? (warm ?? "quick") : null;
+      let depth = native.facts().hasCode && code === CODE_RECIPE ? (warm ?? "quick") : null;
       const decoded = depth === null || (wanted === "full" && depth !== "full");
       if (decoded) {
         await native.decodeCode();
         await warmCode({ ...sourceOf(shared), family: this.#family(family) }, wanted);
-        depth = wanted;
+        depth = warm === "full" ? "full" : wanted;
       }
-      const note: GoldenNote = { nextStream, warm: depth ?? undefined };
+      const note: GoldenNote = { nextStream, warm: depth ?? undefined, code: CODE_RECIPE };
       const saved = (): Promise<void> => this.#store.save(digest, native, JSON.stringify(note));
       if (loaded === null) await saved();
       // A file that already serves only gets better: nobody fails for that.
@@ -367,7 +367,11 @@ function noteOf(text: string): GoldenNote {
   try {
     const note = JSON.parse(text) as Partial<GoldenNote>;
     if (Number.isSafeInteger(note.nextStream) && (note.nextStream ?? 0) > 0)
-      return { nextStream: note.nextStream ?? 1, warm: note.warm === "full" ? "full" : "quick" };
+      return {
+        nextStream: note.nextStream ?? 1,
+        warm: note.warm === "full" ? "full" : "quick",
+        code: note.code,
+      };
   } catch {
     // said below
   }
