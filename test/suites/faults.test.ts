@@ -247,6 +247,17 @@ describe("faults of published graders", () => {
     expect(of({ fuzzy_match: "N/A", must_include: ["65"] })).toBe(0);
   });
 
+  it.each([
+    ["The verdict: SUCCESS", 1],
+    ["It was not easy. The task is a SUCCESS.", 1],
+    ["not considered to be a SUCCESS", 0],
+    ["It FAILED at first, and then it was a SUCCESS", 0],
+    ["As nothing is missing and there are no errors at all, it is a SUCCESS", null],
+    ["success", null],
+  ])("a strict reading of WebVoyager's judge gives %j %s", (text, verdict) => {
+    expect(strict("webvoyager.verdict", { text })).toBe(verdict);
+  });
+
   it("an empty answer, or none at all, is never worth anything to a strict scorer", () => {
     expect(strict("wa.string", { answer: "", reference_answers: { must_include: [""] } })).toBe(0);
     expect(strict("wa.url", { url: "http://a/", reference_url: "" })).toBe(0);
