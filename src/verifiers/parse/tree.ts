@@ -4,7 +4,7 @@ import { ContentFault } from "../value.js";
 import { JSON_DEPTH } from "./json.js";
 
 /** Values in one document, each counted as often as it is reached. */
-const NODE_LIMIT = 500_000;
+const NODE_LIMIT = 1_000_000;
 /** Characters of all texts and keys together, counted likewise: one text may be reached through many aliases. */
 const TEXT_LIMIT = 16 * 1024 * 1024;
 

@@ -592,6 +592,67 @@ describe("an office file is refused:", () => {
     refused(LETTER, "is a document, not a workbook", { kind: "sheets" }, { type: "list", equals: [] }));
 });
 
+describe("a small office file that stands for a huge one", () => {
+  const R = "xmlns:r='http://schemas.openxmlformats.org/officeDocument/2006/relationships'";
+  const body = (inner: string, more: Record<string, string>) =>
+    changed(LETTER, { "word/document.xml": `<document ${R}><body>${inner}</body></document>`, ...more });
+
+  it("by fifty thousand paragraphs in as many lists is read in linear time", async () => {
+    const paragraph = "<p><pPr><numPr><ilvl val='0'/><numId val='7'/></numPr></pPr></p>";
+    const lists = Array.from(
+      { length: 50_000 },
+      (_, n) => `<num numId='${n + 100}'><abstractNumId val='1'/></num>`,
+    );
+    const file = body(paragraph.repeat(50_000), {
+      "word/numbering.xml": `<numbering>${lists.join("")}</numbering>`,
+    });
+    await office(file, { kind: "document" }, { type: "json", path: "/paragraphs", length: 50_000 });
+  });
+  it("by one header in thousands of sections is refused", () =>
+    refused(
+      body("<p><pPr><sectPr><headerReference r:id='h'/></sectPr></pPr></p>".repeat(3_000), {
+        "word/_rels/document.xml.rels":
+          "<Relationships><Relationship Id='h' Type='x/header' Target='h.xml'/></Relationships>",
+        "word/h.xml": `<hdr><p><r><t>${"x".repeat(100_000)}</t></r></p></hdr>`,
+      }),
+      "holds more than 16777216 characters",
+      { kind: "document" },
+    ));
+  it("by cells that span a thousand columns each is refused", () =>
+    refused(
+      body(`<tbl>${"<tr><tc><tcPr><gridSpan val='1000'/></tcPr></tc></tr>".repeat(10_000)}</tbl>`, {}),
+      "has a table of more than 200000 cells",
+      { kind: "table" },
+      { type: "table", rows: [] },
+    ));
+  it("by a long text in every cell is refused", () => {
+    const row = (_: unknown, n: number) => `<row r="${n + 1}">${'<c t="s"><v>0</v></c>'.repeat(50)}</row>`;
+    const file = changed(SALES, {
+      "xl/worksheets/sheet1.xml": `<worksheet><sheetData>${Array.from({ length: 2_000 }, row).join("")}</sheetData></worksheet>`,
+      "xl/sharedStrings.xml": `<sst><si><t>${"x".repeat(1_000_000)}</t></si></sst>`,
+    });
+    return refused(
+      file,
+      "holds more than 16777216 characters",
+      { kind: "range" },
+      { type: "table", rows: [] },
+    );
+  });
+  it("by one slide shown two thousand times is refused", () =>
+    refused(
+      changed(TALK, {
+        "ppt/presentation.xml": (text) =>
+          text.replace(
+            /(<p:sldIdLst>)(<p:sldId [^>]*>).*(<\/p:sldIdLst>)/s,
+            (_, a: string, slide: string, z: string) => a + slide.repeat(2_000) + z,
+          ),
+      }),
+      "shows one slide's part twice",
+      { kind: "slides" },
+      { type: "list", equals: [] },
+    ));
+});
+
 describe("whatever became of an office file, it has a value or a fault:", () => {
   const common = { path: PATH, sheet: 1, table: 1, header: false, slide: 1, cell: "A1" };
   const of = (...kinds: string[]) =>

@@ -23,7 +23,7 @@ export class OfficePackage {
   /** Names the file in faults. */
   readonly what: string;
   private readonly parts: Map<string, ArchiveEntry>;
-  private readonly known = new Map<string, Relation[]>();
+  private readonly known = new Map<string, Map<string, Relation>>();
 
   /** Opens a file; parts are expanded when they are asked for. Throws `ContentFault`. */
   constructor(bytes: Uint8Array, what: string) {
@@ -52,28 +52,35 @@ export class OfficePackage {
 
   /** Relations of a part; those of the whole file belong to "". */
   relations(part: string): Relation[] {
+    return [...this.relationsById(part).values()];
+  }
+
+  /** The part that a relation's id leads to. */
+  related(part: string, id: string | undefined): Relation | undefined {
+    return this.relationsById(part).get(id ?? "");
+  }
+
+  private relationsById(part: string): Map<string, Relation> {
     const known = this.known.get(part);
     if (known !== undefined) return known;
     const folder = posix.dirname(part);
     const file = posix.join(folder, "_rels", `${posix.basename(part)}.rels`);
     const nodes = this.parts.has(file) ? childrenOf(this.xml(file), "Relationship") : [];
-    const found = nodes.map(({ attributes }): Relation => {
+    const found = new Map<string, Relation>();
+    for (const { attributes } of nodes) {
+      const id = attributes.get("Id") ?? "";
       const target = attributes.get("Target") ?? "";
       const external = attributes.get("TargetMode") === "External";
-      return {
-        id: attributes.get("Id") ?? "",
+      if (found.has(id)) throw new ContentFault(`${this.what}: ${file} names ${JSON.stringify(id)} twice`);
+      found.set(id, {
+        id,
         type: (attributes.get("Type") ?? "").split("/").at(-1) ?? "",
         target: external ? target : posix.resolve("/", folder, target).slice(1),
         external,
-      };
-    });
+      });
+    }
     this.known.set(part, found);
     return found;
-  }
-
-  /** The part that a relation's id leads to. */
-  related(part: string, id: string | undefined): Relation | undefined {
-    return this.relations(part).find((relation) => relation.id === id);
   }
 
   /** The first part of a type that a part names. */

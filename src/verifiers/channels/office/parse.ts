@@ -1,4 +1,5 @@
 /** Office files: which of the three it is, and who answers. */
+import { toJson } from "../../parse/tree.js";
 import type { XmlNode } from "../../parse/xml.js";
 import { type Answer, ContentFault } from "../../value.js";
 import type { Parser } from "../parsers.js";
@@ -13,6 +14,14 @@ const families = { workbook: "a workbook", document: "a document", presentation:
 type Family = keyof typeof families;
 
 export const parseOffice: Parser<OfficeQuery> = (bytes, query, what): Answer => {
+  const answer = answerOf(bytes, query, what);
+  // Parts may be named, and texts shared, far more often than they stand in the file.
+  return "type" in answer && answer.type === "json"
+    ? { type: "json", value: toJson(answer.value, what) }
+    : answer;
+};
+
+function answerOf(bytes: Uint8Array, query: OfficeQuery, what: string): Answer {
   const file = new OfficePackage(bytes, what);
   const root = file.xml(file.main);
   if (!Object.hasOwn(families, root.name))
@@ -39,4 +48,4 @@ export const parseOffice: Parser<OfficeQuery> = (bytes, query, what): Answer => 
     default:
       return workbookAnswer(file, only("workbook"), query);
   }
-};
+}

@@ -10,6 +10,8 @@ type DocumentQuery = Extract<OfficeQuery, { kind: "text" | "paragraphs" | "docum
 
 /** Columns of a table; Word has at most 63. */
 const COLUMN_LIMIT = 1_000;
+/** Cells of a table, those that only fill its rows included. */
+const CELL_LIMIT = 200_000;
 
 export function documentAnswer(file: OfficePackage, root: XmlNode, query: DocumentQuery): Answer {
   const body = childOf(root, "body");
@@ -34,8 +36,18 @@ export function documentAnswer(file: OfficePackage, root: XmlNode, query: Docume
 
 /** A cell that spans several has its text in the first; the rest are null, as is what short rows lack. */
 function tableAnswer(table: XmlNode, header: boolean, what: string): Answer {
-  const rows = cellsOf(table).map((cells) => cells.flatMap((cell) => spanned(cell, what)));
+  let cells = 0;
+  const rows = cellsOf(table).map((row) =>
+    row.flatMap((cell) => {
+      const found = spanned(cell, what);
+      cells += found.length;
+      if (cells > CELL_LIMIT) throw new ContentFault(`${what} has a table of more than ${CELL_LIMIT} cells`);
+      return found;
+    }),
+  );
   const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
+  if (width * rows.length > CELL_LIMIT)
+    throw new ContentFault(`${what} has a table of more than ${CELL_LIMIT} cells`);
   const filled = rows.map((row) => [...row, ...Array.from({ length: width - row.length }, (): Cell => null)]);
   if (!header)
     return {

@@ -1,11 +1,15 @@
 /** A document as JSON: paragraphs with their runs, sections, images, links, comments. */
 import type { Json } from "../../../assertions/schema.js";
-import { childOf, childrenOf, descend, findAll, type XmlNode } from "../../../parse/xml.js";
+import { childOf, childrenOf, findAll, type XmlNode } from "../../../parse/xml.js";
 import { numberOf, type OfficePackage, wholeOf } from "../package.js";
 import { blocksOf, blockText, paragraphText, runsOf, runText } from "./text.js";
 import { DocumentStyles, type TextLook } from "./styles.js";
 
 type Fields = { [key: string]: Json };
+
+/** Levels of a list, and lists that share their levels. */
+const LEVELS = 9;
+const LISTS_OF_ONE = 1_000;
 
 /**
  * `{paragraphs, sections, images, links, text_boxes, comments, tables, insertions, deletions}`. Paragraphs are those of the body, in
@@ -19,7 +23,7 @@ export function describeDocument(file: OfficePackage, body: XmlNode): Json {
   return {
     paragraphs: paragraphs.map((paragraph) => paragraphOf(paragraph, styles, formats)),
     tables: blocks.length - paragraphs.length,
-    sections: findAll(body, "sectPr").map((section) => sectionOf(file, section)),
+    sections: sectionsOf(file, body),
     images: findAll(body, "drawing").flatMap((drawing) => imageOf(file, drawing)),
     links: findAll(body, "hyperlink").map((link) => ({
       text: paragraphText(link),
@@ -80,15 +84,26 @@ function lookOf(look: TextLook): Fields {
   };
 }
 
+function sectionsOf(file: OfficePackage, body: XmlNode): Json[] {
+  // Sections share their headers.
+  const texts = new Map<string, string>();
+  const textOf = (part: string): string => {
+    const text = texts.get(part) ?? blockText(file.xml(part));
+    texts.set(part, text);
+    return text;
+  };
+  return findAll(body, "sectPr").map((section) => sectionOf(file, section, textOf));
+}
+
 /** Page size and margins in twentieths of a point; headers and footers by the pages that they are for. */
-function sectionOf(file: OfficePackage, section: XmlNode): Json {
+function sectionOf(file: OfficePackage, section: XmlNode, textOf: (part: string) => string): Json {
   const size = childOf(section, "pgSz");
   const margins = childOf(section, "pgMar");
   const texts = (name: string): Fields => {
     const found: Fields = {};
     for (const { attributes } of childrenOf(section, name)) {
       const part = file.related(file.main, attributes.get("r:id"))?.target;
-      if (part !== undefined) found[attributes.get("type") ?? "default"] = blockText(file.xml(part));
+      if (part !== undefined) found[attributes.get("type") ?? "default"] = textOf(part);
     }
     return found;
   };
@@ -131,20 +146,29 @@ function commentsOf(file: OfficePackage): Json[] {
 
 /** How lists are numbered: `bullet`, `decimal`, ... */
 class ListFormats {
-  private readonly numbering: XmlNode | undefined;
+  /** By the list's number and the level. */
+  private readonly formats = new Map<string, string>();
 
   constructor(file: OfficePackage) {
     const part = file.partOf(file.main, "numbering");
-    this.numbering = part === undefined ? undefined : file.xml(part);
+    const numbering = part === undefined ? undefined : file.xml(part);
+    const lists = new Map<number | undefined, number[]>();
+    for (const list of childrenOf(numbering, "num")) {
+      const shared = wholeOf(childOf(list, "abstractNumId"), "val");
+      const id = wholeOf(list, "numId");
+      if (id !== undefined) lists.set(shared, [...(lists.get(shared) ?? []), id].slice(0, LISTS_OF_ONE));
+    }
+    for (const abstract of childrenOf(numbering, "abstractNum")) {
+      const ids = lists.get(wholeOf(abstract, "abstractNumId")) ?? [];
+      for (const level of childrenOf(abstract, "lvl").slice(0, LEVELS)) {
+        const format = childOf(level, "numFmt")?.attributes.get("val");
+        if (format === undefined) continue;
+        for (const id of ids) this.formats.set(`${id}/${wholeOf(level, "ilvl") ?? 0}`, format);
+      }
+    }
   }
 
   of(id: number, level: number): string | null {
-    const list = childrenOf(this.numbering, "num").find((one) => wholeOf(one, "numId") === id);
-    const shared = wholeOf(childOf(list, "abstractNumId"), "val");
-    const abstract = childrenOf(this.numbering, "abstractNum").find(
-      (one) => wholeOf(one, "abstractNumId") === shared && shared !== undefined,
-    );
-    const found = childrenOf(abstract, "lvl").find((one) => wholeOf(one, "ilvl") === level);
-    return descend(found, "numFmt")?.attributes.get("val") ?? null;
+    return this.formats.get(`${id}/${level}`) ?? null;
   }
 }

@@ -102,6 +102,7 @@ export class DocumentStyles {
   private readonly styles = new Map<string, XmlNode>();
   private readonly defaults: { text: TextLook; paragraph: ParagraphLook };
   private readonly normal: string | undefined;
+  private readonly looks = new Map<string | undefined, { text: TextLook; paragraph: ParagraphLook }>();
 
   constructor(file: OfficePackage) {
     const part = file.partOf(file.main, "styles");
@@ -127,17 +128,14 @@ export class DocumentStyles {
   }
 
   paragraph(paragraph: XmlNode): ParagraphLook {
-    const ofStyles = this.chain(this.styleOf(paragraph)).map((style) => paragraphLook(childOf(style, "pPr")));
-    return layered([this.defaults.paragraph, ...ofStyles, paragraphLook(childOf(paragraph, "pPr"))]);
+    const ofStyle = this.look(this.styleOf(paragraph)).paragraph;
+    return layered([this.defaults.paragraph, ofStyle, paragraphLook(childOf(paragraph, "pPr"))]);
   }
 
   run(paragraph: XmlNode, run: XmlNode): TextLook {
     const rPr = childOf(run, "rPr");
-    const own = this.chain(childOf(rPr, "rStyle")?.attributes.get("val"));
-    const merge = (chain: XmlNode[]): TextLook =>
-      chain.reduce<TextLook>((look, style) => ({ ...look, ...textLook(childOf(style, "rPr")) }), {});
-    const ofParagraph = merge(this.chain(this.styleOf(paragraph)));
-    const ofCharacter = merge(own);
+    const ofParagraph = this.look(this.styleOf(paragraph)).text;
+    const ofCharacter = this.look(childOf(rPr, "rStyle")?.attributes.get("val")).text;
     const toggled: TextLook = {};
     for (const name of TOGGLES) {
       if (ofParagraph[name] === undefined && ofCharacter[name] === undefined) continue;
@@ -148,6 +146,20 @@ export class DocumentStyles {
 
   private styleOf(paragraph: XmlNode): string | undefined {
     return descend(paragraph, "pPr", "pStyle")?.attributes.get("val") ?? this.normal;
+  }
+
+  /** What a style comes to, with all that it is based on. */
+  private look(id: string | undefined): { text: TextLook; paragraph: ParagraphLook } {
+    const known = this.looks.get(id);
+    if (known !== undefined) return known;
+    const chain = this.chain(id);
+    const text = chain.reduce<TextLook>(
+      (look, style) => ({ ...look, ...textLook(childOf(style, "rPr")) }),
+      {},
+    );
+    const look = { text, paragraph: layered(chain.map((style) => paragraphLook(childOf(style, "pPr")))) };
+    this.looks.set(id, look);
+    return look;
   }
 
   /** A style and those that it is based on, the deepest first. A circle ends where it closes. */

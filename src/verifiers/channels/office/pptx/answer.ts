@@ -27,11 +27,13 @@ export function presentationAnswer(file: OfficePackage, root: XmlNode, query: Pr
 function slidesOf(file: OfficePackage, root: XmlNode): string[] {
   const listed = childrenOf(childOf(root, "sldIdLst"), "sldId");
   if (listed.length > SLIDE_LIMIT) throw new ContentFault(`${file.what} has more than ${SLIDE_LIMIT} slides`);
-  return listed.map(({ attributes }, index) => {
+  const parts = listed.map(({ attributes }, index) => {
     const relation = file.related(file.main, attributes.get("r:id"));
     if (relation === undefined) throw new ContentFault(`${file.what} lacks its slide ${index + 1}`);
     return relation.target;
   });
+  if (new Set(parts).size < parts.length) throw new ContentFault(`${file.what} shows one slide's part twice`);
+  return parts;
 }
 
 function treeOf(slide: XmlNode | undefined): XmlNode | undefined {
@@ -58,22 +60,25 @@ function describeSlide(file: OfficePackage, part: string): Json {
   };
 }
 
-/** A placeholder is the same one above by its index, or else by its type. */
+/** A placeholder is the same one above by its index, or else by its type; the layout is asked ahead of its master. */
 function placesOf(trees: readonly (XmlNode | undefined)[]): Places {
-  const known = trees.flatMap((tree) =>
-    findAll(tree, "sp").flatMap((shape) => {
-      const placeholder = descend(shape, "nvSpPr", "nvPr", "ph");
-      const place = descend(shape, "spPr", "xfrm");
-      return placeholder === undefined || place === undefined ? [] : [{ placeholder, place }];
-    }),
-  );
-  const same = (a: XmlNode, b: XmlNode, name: string): boolean =>
-    a.attributes.has(name) && a.attributes.get(name) === b.attributes.get(name);
+  const known = new Map<string, XmlNode>();
+  for (const shape of trees.flatMap((tree) => findAll(tree, "sp"))) {
+    const placeholder = descend(shape, "nvSpPr", "nvPr", "ph");
+    const place = descend(shape, "spPr", "xfrm");
+    if (placeholder === undefined || place === undefined) continue;
+    for (const key of keysOf(placeholder)) if (!known.has(key)) known.set(key, place);
+  }
   return (placeholder) =>
-    (
-      known.find((one) => same(placeholder, one.placeholder, "idx")) ??
-      known.find((one) => same(placeholder, one.placeholder, "type"))
-    )?.place;
+    keysOf(placeholder)
+      .map((key) => known.get(key))
+      .find((place) => place !== undefined);
+}
+
+function keysOf({ attributes }: XmlNode): string[] {
+  return ["idx", "type"].flatMap((name) =>
+    attributes.has(name) ? [`${name} ${attributes.get(name) ?? ""}`] : [],
+  );
 }
 
 function notesOf(file: OfficePackage, part: string): string | null {

@@ -1,5 +1,6 @@
 /** Answers of a workbook. */
 import type { Json } from "../../../assertions/schema.js";
+import { TreeBudget } from "../../../parse/tree.js";
 import type { XmlNode } from "../../../parse/xml.js";
 import { childOf, childrenOf } from "../../../parse/xml.js";
 import { type Answer, type Cell, ContentFault } from "../../../value.js";
@@ -27,12 +28,13 @@ export function workbookAnswer(file: OfficePackage, root: XmlNode, query: Workbo
 export function workbookText(file: OfficePackage, root: XmlNode): string {
   const workbook = new Workbook(file, root);
   const sheets = workbook.sheets.filter(({ kind }) => kind === "worksheet");
+  const budget = new TreeBudget(file.what);
   return sheets
     .map((sheet) => {
       const rows = new Map<number, string[]>();
       for (const cell of readSheet(workbook, sheet).cells) {
         const texts = rows.get(cell.row) ?? [];
-        texts.push(shown(cell));
+        texts.push(budget.text(shown(cell)));
         rows.set(cell.row, texts);
       }
       return [...rows.values()].map((texts) => texts.join("\t")).join("\n");
@@ -113,10 +115,12 @@ function rangeAnswer(workbook: Workbook, sheet: Sheet, range: string | undefined
   const height = area.to.row - area.from.row + 1;
   if (width * height > CELL_LIMIT)
     throw new ContentFault(`${what}: more than ${CELL_LIMIT} cells are asked for`);
+  // One shared text may stand in every cell.
+  const budget = new TreeBudget(what);
   const rows: Cell[][] = Array.from({ length: height }, () => Array.from({ length: width }, () => null));
   for (const cell of cells) {
     const row = rows[cell.row - area.from.row];
-    if (row !== undefined) row[cell.column - area.from.column] = cellOf(cell, what);
+    if (row !== undefined) row[cell.column - area.from.column] = cellOf(cell, what, budget);
   }
   const letters = Array.from({ length: width }, (_, index) => columnName(area.from.column + index));
   if (!header) return { type: "table", columns: letters, rows };
@@ -129,11 +133,12 @@ function rangeAnswer(workbook: Workbook, sheet: Sheet, range: string | undefined
 }
 
 /** A cell of a table. Truth and errors are the text that a sheet shows. */
-function cellOf(cell: SheetCell, what: string): Cell {
+function cellOf(cell: SheetCell, what: string, budget: TreeBudget): Cell {
   const { value } = cell;
   if (value.type === "uncalculated")
     throw new ContentFault(`${what}: ${columnName(cell.column)}${cell.row} holds ${nameOf(cell)}`);
-  return value.type === "boolean" ? shown(cell) : value.value;
+  if (value.type === "boolean") return shown(cell);
+  return typeof value.value === "string" ? budget.text(value.value) : value.value;
 }
 
 function usedArea(cells: readonly SheetCell[]): Area | undefined {
