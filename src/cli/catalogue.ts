@@ -121,6 +121,11 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/verifier-triage.js"),
   },
   {
+    path: ["verifier", "schema"],
+    summary: "print the format of labelled end states as JSON Schema",
+    load: () => import("./commands/verifier-schema.js"),
+  },
+  {
     path: ["machine", "run"],
     summary: "run an ELF file, flat binary or Linux Image",
     // 2 is the instruction limit there.

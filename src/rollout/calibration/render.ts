@@ -84,15 +84,18 @@ function outcome({ passed, score }: Pick<Outcome, "passed" | "score">): string {
 }
 
 function evidence({ id, status, evidence }: CheckRecord): string {
-  return `    ${id} ${status}${evidence === "" ? "" : `: ${oneLine(evidence)}`}`;
+  const limit = status === "passed" ? SHOWN_OF_PASSED : SHOWN;
+  return `    ${id} ${status}${evidence === "" ? "" : `: ${oneLine(evidence, limit)}`}`;
 }
 
 /** Characters of a text that the list shows; `--json` has all. */
 const SHOWN = 300;
+/** Of what a check saw that passed. */
+const SHOWN_OF_PASSED = 120;
 
-function oneLine(text: string): string {
+function oneLine(text: string, limit = SHOWN): string {
   const line = text.replaceAll(/\s*\n\s*/g, " ").trim();
-  return line.length <= SHOWN ? line : `${line.slice(0, SHOWN)} ...`;
+  return line.length <= limit ? line : `${line.slice(0, limit)} ...`;
 }
 
 /** What changed, check by check. */
