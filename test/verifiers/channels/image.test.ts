@@ -173,6 +173,14 @@ describe("an image assertion", () => {
   });
 });
 
+/** A GIF of 8 x 1 with four colours made by hand, of codes of three bits. */
+function gif(codes: number[]): Uint8Array {
+  const bits = codes.reduceRight((sum, code) => (sum << 3) | code, 0);
+  const packed = [bits & 255, (bits >> 8) & 255, (bits >> 16) & 255];
+  const screen = [...Buffer.from("GIF89a"), 8, 0, 1, 0, 0x81, 0, 0, ...Array.from({ length: 12 }, () => 9)];
+  return Uint8Array.from([...screen, 0x2c, 0, 0, 0, 0, 8, 0, 1, 0, 0, 2, packed.length, ...packed, 0, 0x3b]);
+}
+
 /** A grey PNG made by hand. */
 function png(
   width: number,
@@ -217,6 +225,9 @@ describe("a picture that an agent might leave", () => {
     ["a cut one", bytesOf("base.png").subarray(0, 4_000), "cannot be decoded as PNG"],
     ["a cut photograph", bytesOf("fine.jpg").subarray(0, 600), "cannot be decoded as JPEG"],
     ["a cut animation", bytesOf("base.gif").subarray(0, 900), "cannot be decoded as GIF"],
+    // Read as others do it, the code 7 is made of itself, and followed for ever.
+    ["an animation whose codes go in a circle", gif([4, 1, 7, 7, 7, 7]), "an unknown code"],
+    ["an animation of no length", gif([4, 5]), "end before the frame does"],
     ["half a bitmap", bytesOf("base.bmp").subarray(0, 2_000), "cannot be decoded as BMP"],
     ["a cut WebP", bytesOf("lossless.webp").subarray(0, 400), "cannot be decoded as WEBP"],
     [

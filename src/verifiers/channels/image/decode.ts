@@ -1,4 +1,4 @@
-/** A picture's bytes to pixels. Every format's library is loaded when first needed. */
+/** A picture's bytes to pixels. What reads a format is loaded when first needed. */
 import { createRequire } from "node:module";
 import { readFile } from "node:fs/promises";
 import { ContentFault, type Picture } from "../../value.js";
@@ -35,25 +35,9 @@ async function decodeJpeg(bytes: Uint8Array): Promise<Decoded> {
   });
 }
 
-/** The first frame, on a transparent ground. */
-async function decodeGif(bytes: Uint8Array, { width, height }: ImageHeader): Promise<Decoded> {
-  const { GifReader } = await import("omggif");
-  const log = console.log;
-  // The library writes to the console where the data overflow the frame, and goes on.
-  console.log = () => {
-    throw new Error("the frame's data are longer than the frame");
-  };
-  try {
-    const reader = new GifReader(bytes);
-    const frame = reader.frameInfo(0);
-    if (frame.x + frame.width > width || frame.y + frame.height > height)
-      throw new Error("the frame leaves the picture");
-    const data = new Uint8Array(width * height * 4);
-    reader.decodeAndBlitFrameRGBA(0, data);
-    return { width, height, data };
-  } finally {
-    console.log = log;
-  }
+async function decodeGif(bytes: Uint8Array): Promise<Decoded> {
+  const { decodeFirstFrame } = await import("./gif.js");
+  return decodeFirstFrame(bytes);
 }
 
 /** A bitmap is opaque: what its fourth byte means is not agreed upon. */
