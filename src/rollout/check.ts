@@ -2,6 +2,7 @@ import type { LoadedTask, Task, TaskVariant } from "../env/task/index.js";
 import { ShinkenError } from "../errors/index.js";
 import type { SandboxProvider } from "../sandbox/sandbox.js";
 import type { JudgeModel } from "../verifiers/index.js";
+import { type GateName, gateNames, gateTable, type Problem } from "./gate-table.js";
 import { TaskGates, type VariantFindings } from "./gates.js";
 import { renderTable } from "./table.js";
 
@@ -31,12 +32,16 @@ export interface TaskFinding {
   mutations_flipped: boolean;
   milestones: number;
   variants: number;
+  /** Gates that it does not pass. */
+  failed_gates: GateName[];
   /** What is wrong, each in a sentence. */
   problems: string[];
   ok: boolean;
 }
 
 export interface CheckTasksReport {
+  /** Every gate with what it demands. */
+  gates: { gate: GateName; demands: string }[];
   tasks: TaskFinding[];
   ok: boolean;
 }
@@ -61,7 +66,11 @@ export async function checkTasks(options: CheckTasksOptions): Promise<CheckTasks
       const [task, finding] = [options.tasks[index], findings[index]];
       if (task !== undefined && finding !== undefined) await compareInReverse(gates, task, finding);
     }
-    return { tasks: findings, ok: findings.every(({ ok }) => ok) };
+    return {
+      gates: gateNames.map((gate) => ({ gate, demands: gateTable[gate] })),
+      tasks: findings,
+      ok: findings.every(({ ok }) => ok),
+    };
   } finally {
     gates.close();
   }
@@ -81,17 +90,16 @@ function variantsOf(task: LoadedTask, count: number): TaskVariant[] {
 async function examineTask(gates: TaskGates, task: LoadedTask, count: number): Promise<TaskFinding> {
   const variants = variantsOf(task, count);
   const found: VariantFindings[] = [];
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   for (const variant of variants) {
     const name = variants.length === 1 ? "" : `with ${JSON.stringify(variant.params)}: `;
     try {
       const findings = await gates.examine(task, variant);
       found.push(findings);
-      problems.push(...findings.problems.map((problem) => name + problem));
+      problems.push(...findings.problems.map(({ gate, problem }) => ({ gate, problem: name + problem })));
     } catch (error) {
-      problems.push(
-        name + (error instanceof ShinkenError ? `${error.code}: ${error.message}` : String(error)),
-      );
+      const why = error instanceof ShinkenError ? `${error.code}: ${error.message}` : String(error);
+      problems.push({ gate: "runs", problem: name + why });
     }
   }
   const whole = found.length === variants.length;
@@ -112,7 +120,8 @@ async function examineTask(gates: TaskGates, task: LoadedTask, count: number): P
     mutations_flipped: whole && found.every(({ mutationsFlipped }) => mutationsFlipped),
     milestones: variants[0]?.graph.milestones.length ?? 0,
     variants: variants.length,
-    problems,
+    failed_gates: gateNames.filter((gate) => problems.some((one) => one.gate === gate)),
+    problems: problems.map(({ problem }) => problem),
     ok: problems.length === 0,
   };
 }
@@ -122,12 +131,13 @@ async function compareInReverse(gates: TaskGates, task: LoadedTask, finding: Tas
   if (variant === undefined || finding.oracle === null) return;
   try {
     const score = await gates.oracleScore(task, variant);
-    if (finding.oracle === 1 && score !== 1)
-      finding.problems.push(`the oracle scores ${score} when tasks run in reverse order`);
+    if (finding.oracle !== 1 || score === 1) return;
+    finding.problems.push(`the oracle scores ${score} when tasks run in reverse order`);
   } catch (error) {
     finding.problems.push(`in reverse order: ${String(error)}`);
   }
-  finding.ok = finding.problems.length === 0;
+  finding.failed_gates.push("order");
+  finding.ok = false;
 }
 
 /** The findings as people read them in a terminal. */
@@ -146,5 +156,14 @@ export function renderCheck(report: CheckTasksReport): string {
     { title: "", cell: ({ ok }) => (ok ? "ok" : "NOT OK") },
   ]);
   for (const task of report.tasks) for (const problem of task.problems) lines.push(`${task.id}: ${problem}`);
+  lines.push("", "gates");
+  for (const { gate, demands } of report.gates) {
+    const failing = report.tasks.filter((task) => task.failed_gates.includes(gate)).map(({ id }) => id);
+    const state = failing.length === 0 ? "ok" : `NOT OK: ${failing.join(", ")}`;
+    lines.push(
+      `  ${gate.padEnd(Math.max(...gateNames.map((name) => name.length)))}  ${state}`,
+      `    ${demands}`,
+    );
+  }
   return `${lines.join("\n")}\n`;
 }

@@ -11,6 +11,7 @@ import {
   type Operator,
   oracleOperator,
 } from "../operator/index.js";
+import type { GateName, Problem } from "./gate-table.js";
 import type { SandboxProvider } from "../sandbox/sandbox.js";
 import type { JudgeModel, Verdict } from "../verifiers/index.js";
 import { withChange } from "./end-state.js";
@@ -23,13 +24,17 @@ export interface VariantFindings {
   failOnly: number | null;
   doneOnly: number | null;
   mutationsFlipped: boolean;
-  problems: string[];
+  problems: Problem[];
 }
 
-/** An episode that has ended: its verdict, and the milestones that were paid. */
-interface Played {
+interface Rewards {
+  readonly earned: Set<string>;
+  readonly paid: Set<string>;
+}
+
+/** An episode that has ended: its verdict, and the milestones that paid. */
+interface Played extends Rewards {
   verdict: Verdict;
-  earned: ReadonlySet<string>;
 }
 
 /** Episodes of the gates differ in nothing but what is played. */
@@ -58,42 +63,50 @@ export class TaskGates {
 
   /** All gates of one variant but the order of tasks. Rejects if the machine fails; a failing task is a finding. */
   async examine(task: LoadedTask, variant: TaskVariant): Promise<VariantFindings> {
-    const problems: string[] = [];
+    const problems: Problem[] = [];
+    const find = (gate: GateName, problem: string): number => problems.push({ gate, problem });
     const named = (what: string, verdict: Verdict) => {
-      if (verdict.status === "ungraded") problems.push(`${what} is ungraded: ${verdict.reason}`);
+      if (verdict.status === "ungraded") find("runs", `${what} is ungraded: ${verdict.reason}`);
       return verdict.score;
     };
     if (variant.graph.milestones.length < fewestMilestones)
-      problems.push(`it has fewer than ${fewestMilestones} milestones`);
+      find("milestones", `it has fewer than ${fewestMilestones} milestones`);
     // The idle session starts first and is graded last: it must see nothing of the oracle's work.
     const idle = await this.#session(task, variant);
     const solved = await this.#session(task, variant);
     try {
-      const earned = await this.#play(solved, variant, oracleOperator);
+      const { earned } = await this.#play(solved, variant, oracleOperator);
       const verdict = await solved.evaluate();
       const oracle = named("the oracle", verdict);
-      if (oracle !== null && oracle !== 1) problems.push(`the oracle scores ${oracle}: ${failures(verdict)}`);
+      if (oracle !== null && oracle !== 1)
+        find("oracle", `the oracle scores ${oracle}: ${failures(verdict)}`);
       for (const { id } of variant.graph.milestones) {
         if (!earned.has(id))
-          problems.push(`the oracle does not earn the milestone ${id}, or it holds from the start`);
+          find("milestones", `the oracle does not earn the milestone ${id}, or it holds from the start`);
       }
       const again = await solved.evaluate();
       if (withoutTimes(again) !== withoutTimes(verdict))
-        problems.push("grading the solved state twice gives two verdicts");
+        find("repeat", "grading the solved state twice gives two verdicts");
       // Mutations start from the solved state; without one they say nothing.
       const mutationsFlipped = oracle === 1 && (await this.#mutations(solved, variant, problems));
       /** The score of who does not even look, which must be nothing, unless that is the right end. */
-      const blind = (what: string, { verdict, earned }: Played, mayScore = false): number | null => {
+      const blind = (
+        gate: GateName,
+        what: string,
+        { verdict, paid }: Played,
+        mayScore = false,
+      ): number | null => {
         const score = named(what, verdict);
         if (mayScore) return score;
-        if (score !== null && score !== 0) problems.push(`${what} scores ${score}`);
-        for (const id of earned) problems.push(`${what} earns the milestone ${id}`);
+        if (score !== null && score !== 0) find(gate, `${what} scores ${score}`);
+        for (const id of paid) find(gate, `${what} earns the milestone ${id}`);
         return score;
       };
-      const nothing = blind("the null agent", await this.#played(idle, variant, nullOperator));
-      const doneOnly = blind("done alone", await this.#episode(task, variant, doneOperator));
+      const nothing = blind("null", "the null agent", await this.#played(idle, variant, nullOperator));
+      const doneOnly = blind("done_only", "done alone", await this.#episode(task, variant, doneOperator));
       const infeasible = variant.task.expect === "refuse";
-      const failOnly = blind("fail alone", await this.#episode(task, variant, failOperator), infeasible);
+      const gaveUp = await this.#episode(task, variant, failOperator);
+      const failOnly = blind("fail_only", "fail alone", gaveUp, infeasible);
       return { oracle, null: nothing, failOnly, doneOnly, mutationsFlipped, problems };
     } finally {
       await idle.close();
@@ -122,43 +135,46 @@ export class TaskGates {
   }
 
   async #played(session: Session, variant: TaskVariant, operator: Operator): Promise<Played> {
-    const earned = await this.#play(session, variant, operator);
-    return { verdict: await session.evaluate(), earned };
+    const rewards = await this.#play(session, variant, operator);
+    return { verdict: await session.evaluate(), ...rewards };
   }
 
-  /** Plays an episode to its end; returns the milestones that were paid. */
-  async #play(session: Session, variant: TaskVariant, operator: Operator): Promise<Set<string>> {
-    const earned = new Set<string>();
+  /** Plays an episode to its end; returns the milestones that were earned, and those that paid anything at all. */
+  async #play(session: Session, variant: TaskVariant, operator: Operator): Promise<Rewards> {
+    const rewards: Rewards = { earned: new Set(), paid: new Set() };
     session.onEvent((event) => {
-      if (event.event === "milestone" && event.reward > 0) earned.add(event.check);
+      if (event.event !== "milestone" || event.reward <= 0) return;
+      rewards.paid.add(event.check);
+      if (event.partial !== true) rewards.earned.add(event.check);
     });
     const player = operator.play(variant);
     let last: Parameters<typeof player.next>[0] = { observation: await session.observe(), info: {} };
     for (;;) {
       const actions = await player.next(last);
-      if (actions === null) return earned;
+      if (actions === null) return rewards;
       const result = await session.step(actions);
-      if (result.terminated || result.truncated) return earned;
+      if (result.terminated || result.truncated) return rewards;
       last = result;
     }
   }
 
   /** Every mutation must flip what it says, and every check must be flipped by one of them. */
-  async #mutations(solved: Session, variant: TaskVariant, problems: string[]): Promise<boolean> {
+  async #mutations(solved: Session, variant: TaskVariant, problems: Problem[]): Promise<boolean> {
     const before = problems.length;
+    const find = (problem: string, gate: GateName = "mutations"): number => problems.push({ gate, problem });
     const flipped = new Set<string>();
     for (const mutation of variant.task.mutations) {
       const verdict = await this.#mutated(solved, variant, mutation).catch((error: unknown) => {
         if (!(error instanceof ShinkenError) || error.code !== "setup_failed") throw error;
-        problems.push(`mutation ${mutation.id} cannot be carried out: ${error.message}`);
+        find(`mutation ${mutation.id} cannot be carried out: ${error.message}`, "runs");
         return null;
       });
       if (verdict === null) continue;
       if (verdict.status === "ungraded") {
-        problems.push(`mutation ${mutation.id} leaves the verdict ungraded: ${verdict.reason}`);
+        find(`mutation ${mutation.id} leaves the verdict ungraded: ${verdict.reason}`, "runs");
         continue;
       }
-      if (verdict.passed === true) problems.push(`mutation ${mutation.id} does not flip the verdict`);
+      if (verdict.passed === true) find(`mutation ${mutation.id} does not flip the verdict`);
       const failed = new Set(
         verdict.checks
           .filter(({ status }) => status === "failed" || status === "skipped")
@@ -167,11 +183,11 @@ export class TaskGates {
       for (const id of failed) flipped.add(id);
       for (const id of mutation.flips) {
         const isCheck = verdict.checks.some((check) => check.id === id);
-        if (isCheck && !failed.has(id)) problems.push(`mutation ${mutation.id} does not flip ${id}`);
+        if (isCheck && !failed.has(id)) find(`mutation ${mutation.id} does not flip ${id}`);
       }
     }
     for (const { id } of variant.graph.checks) {
-      if (!flipped.has(id)) problems.push(`no mutation flips ${id}`);
+      if (!flipped.has(id)) find(`no mutation flips ${id}`);
     }
     return problems.length === before;
   }

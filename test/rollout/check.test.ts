@@ -50,6 +50,7 @@ describeOnHost("the gates", () => {
       mutations_flipped: true,
       milestones: 2,
       variants: 1,
+      failed_gates: [],
       problems: [],
       ok: true,
     });
@@ -57,16 +58,44 @@ describeOnHost("the gates", () => {
 
   it("catch an oracle that does not solve its task", async () => {
     const finding = await examine({ oracle: [{ type: "exec", command: "echo 1 > a" }] });
-    expect(finding).toMatchObject({ oracle: 0.5, ok: false });
+    expect(finding).toMatchObject({ oracle: 0.5, failed_gates: ["oracle", "milestones"], ok: false });
     expect(finding.problems.join("\n")).toMatch(/the oracle scores 0\.5: b failed/);
   });
 
   it("catch a check that holds from the start", async () => {
     const finding = await examine({ setup: [{ write: { path: "/home/agent/a", text: "1\n" } }] });
     expect(finding).toMatchObject({ null: 0.5, fail_only: 0.5, done_only: 0.5, ok: false });
+    expect(finding.failed_gates).toEqual(["milestones", "null", "done_only", "fail_only"]);
     expect(finding.problems).toContain(
       "the oracle does not earn the milestone a, or it holds from the start",
     );
+  });
+
+  it("are explained, each with the tasks that do not pass it", async () => {
+    const broken = makeTask({ ...good, id: "broken", mutations: [remove("a")] });
+    const report = await checkTasks({ tasks: [makeTask(good), broken], provider });
+    expect(report.gates.map(({ gate }) => gate)).toContain("mutations");
+    const text = renderCheck(report);
+    for (const { gate, demands } of report.gates) {
+      expect(text).toMatch(new RegExp(`${gate} +${gate === "mutations" ? "NOT OK: broken" : "ok"}`));
+      expect(text).toContain(demands);
+    }
+  });
+
+  it("catch a dense milestone that pays whoever does nothing but say so", async () => {
+    const said = {
+      id: "said",
+      channel: "episode",
+      milestone: true,
+      dense: true,
+      query: { kind: "end" },
+      assert: { type: "text", contains: ["done", "x"], partial: true },
+      threshold: 0.9,
+    };
+    const finding = await examine({
+      verify: { graph: { weighted: [file("a", "1\n"), file("b", "2\n"), said] } },
+    });
+    expect(finding.problems).toContain("done alone earns the milestone said");
   });
 
   it("catch a check that no mutation flips, and a mutation that flips nothing", async () => {
