@@ -1,0 +1,110 @@
+/** What an agent that is root in its machine can leave for its grader: programs, settings, libraries, mounts, file systems. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { MachineBudget } from "../../../src/sandbox/budget.js";
+import type { Golden, Sandbox } from "../../../src/sandbox/sandbox.js";
+import { closePool } from "../../../src/verifiers/index.js";
+import { machinesUnavailable, providerForFile, TEST_IMAGE } from "../../support/machine.js";
+import { FUSE_SERVER } from "./fuse.js";
+import { command, gradeOn, run, sound, told } from "./support.js";
+
+const unavailable = await machinesUnavailable();
+const provider = providerForFile();
+afterAll(() => closePool());
+
+/** Puts what forges answers wherever programs, their settings and their modules are looked for. */
+const FORGE = `set -e
+printf '#!/bin/sh\\necho \'"forged"\'\\n' > /root/forger; chmod 755 /root/forger
+for name in python3 sqlite3 git curl busctl sh echo cat; do cp /root/forger /usr/local/bin/$name; cp /root/forger /usr/local/sbin/$name; done
+version=$(/usr/bin/python3 -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
+mkdir -p /root/.local/lib/$version/site-packages /home/agent/.local/lib/$version/site-packages /root/.config/git
+forged='print("\\"forged\\"", flush=True); import os; os._exit(0)'
+for place in /root/.local/lib/$version/site-packages/usercustomize /usr/lib/python3/dist-packages/sitecustomize /root/json /home/agent/json /json; do
+  echo "$forged" > $place.py; done
+echo "import os; $forged" > /root/.local/lib/$version/site-packages/forged.pth
+echo ".print forged" > /root/.sqliterc
+printf '[alias]\\n\\tversion = !echo forged\\n[core]\\n\\tpager = echo forged\\n[init]\\n\\tdefaultBranch = forged\\n' | tee /root/.gitconfig /root/.config/git/config > /etc/gitconfig
+printf 'echo forged\\n' | tee /root/.bashrc /root/.profile > /etc/profile
+echo /root/forged.so > /etc/ld.so.preload 2>/dev/null || true
+cp /root/forger /usr/bin/sqlite3; mount --bind /root/forger /usr/bin/git
+mount -t tmpfs none /usr/share`;
+
+describe.skipIf(unavailable !== null)("an agent that is root", () => {
+  let golden: Golden;
+  let box: Sandbox;
+  beforeAll(async () => {
+    golden = await provider().imageGolden(TEST_IMAGE);
+  });
+  beforeEach(async () => {
+    box = await golden.fork({ seed: new Uint8Array(32) });
+  });
+  afterEach(() => box.close());
+  afterAll(() => {
+    golden.close();
+  });
+
+  it("has no say in the programs, libraries, modules and settings of a grader's commands", async () => {
+    await run(box, FORGE, "root");
+    const python = ["/usr/bin/python3", "-c", 'import json; print(json.dumps("honest"))'];
+    const shell = (script: string): string[] => ["/bin/bash", "-c", script];
+    const verdict = await gradeOn(box, {
+      all: [
+        command("python", python, "honest"),
+        command("at-home", python, "honest", { query: { cwd: "/root" } }),
+        command("in-the-agent's", python, "honest", { query: { cwd: "/home/agent" } }),
+        command("by-name", shell("python3 -c 'print(1)'"), 1),
+        command("echo", shell('echo "$(cat /proc/1/comm)" > /dev/null; echo 2'), 2),
+        command(
+          "preload",
+          ["/usr/bin/python3", "-c", "import os; print(int(os.path.exists('/etc/ld.so.preload')))"],
+          0,
+        ),
+        command(
+          "git",
+          shell(`git init -q /tmp/one && git -C /tmp/one symbolic-ref --short HEAD | sed 's/.*/"&"/'`),
+          "master",
+        ),
+        command("home", shell(`printf '"%s"' "$HOME"`), "/nonexistent"),
+      ].map((check, index) => ({ ...check, id: `check-${index}` })),
+    });
+    expect(Object.values(told(verdict))).toEqual(Array.from({ length: 8 }, () => "passed"));
+  });
+
+  it("that serves a file system, and stands still with it, costs a check its answer, and no other check theirs", async () => {
+    await serve();
+    await run(box, "ln -s /srv/held/report /home/agent/report");
+    const report = {
+      id: "report",
+      channel: "fs",
+      query: { kind: "text", path: "/home/agent/report" },
+      assert: { type: "text", contains: "x" },
+      on_error: "fail",
+    };
+    const graph = {
+      weighted: [sound("before"), report, sound("after"), command("command", ["/bin/echo", "1"], 1)],
+    };
+    const budget = new MachineBudget({ guestMs: 120_000 });
+    const verdict = await gradeOn(box, graph, {}, { fork: () => box.fork("grade", { budget }) });
+    expect(told(verdict)).toEqual({
+      before: "passed",
+      report: expect.stringMatching(/^ungraded: timeout/) as string,
+      after: "passed",
+      command: "passed",
+    });
+    expect(budget.exceeded).toBeNull();
+  });
+
+  it("has a process that the kernel holds, so that it cannot be seen to stand still: that holds up no grader", async () => {
+    await serve();
+    await run(box, "setsid ls /srv/held/x > /dev/null 2>&1 & sleep 0.5", "root");
+    const verdict = await gradeOn(box, { all: [sound("one"), command("two", ["/bin/echo", "2"], 2)] });
+    expect(told(verdict)).toEqual({ one: "passed", two: "passed" });
+  });
+
+  /** Mounts a file system at /srv/held whose server answers nobody. */
+  async function serve(): Promise<void> {
+    await box.writeFile("/root/fuse.py", FUSE_SERVER, { user: "root" });
+    const script =
+      "mkdir /srv/held; setsid python3 /root/fuse.py /srv/held > /root/log 2>&1 & sleep 1; cat /root/log";
+    expect(await run(box, script, "root")).toBe("mounted\n");
+  }
+});
