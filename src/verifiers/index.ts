@@ -19,6 +19,7 @@ export {
 export { judgeFromEnvironment } from "./judge/configured.js";
 export type { JudgeModel } from "./judge/model.js";
 export type { JudgeRecord } from "./judge/plan.js";
+export { groupScore } from "./judge/tree.js";
 export { closePool, poolStats, warmPool } from "./pool.js";
 export { type GraphNode, graphNode } from "./schema.js";
 export type { CheckResult, Verdict } from "./verdict.js";

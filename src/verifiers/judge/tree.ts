@@ -9,9 +9,10 @@ export interface Share {
 
 /**
  * Score of a group. In a sequence everything after the first child that is not complete counts as 0. A critical child that is not
- * complete makes the group 0; a group of critical children alone is then 1, and so is an empty one.
+ * complete makes the group 0; a group of critical children alone is then 1. An empty one was never scored: 0.
  */
 export function groupScore(order: "parallel" | "sequential", children: readonly Share[]): number {
+  if (children.length === 0) return 0;
   const stop = order === "sequential" ? children.findIndex(({ score }) => score < 1) : -1;
   const counted = children.map((child, index) =>
     stop !== -1 && index > stop ? { ...child, score: 0 } : child,

@@ -1,5 +1,6 @@
 /** Mind2Web-2: a tree of criteria. Critical ones gate their parent, the others are averaged. */
 import { z } from "zod";
+import { groupScore } from "../../../verifiers/index.js";
 import { both, defineScorer, fault, given, unit } from "../../scorer.js";
 
 export type Criterion = readonly [score: number | CriterionTree, kind: "critical" | "soft"];
@@ -26,22 +27,15 @@ export const treeFields = {
 const treeOf = (depth: number): z.ZodType<CriterionTree> =>
   z.strictObject({ ...treeFields, children: z.array(criterionOf(depth)) });
 
-/**
- * In a sequence all after the first child that is not complete count as 0. A critical child that is not complete makes
- * the parent 0; with critical children alone it is 1. A parent without children was never scored: 0.
- */
+/** Score of a tree; how a group counts its children is `groupScore`'s. */
 export function treeScore({ strategy, children }: CriterionTree): number {
-  if (children.length === 0) return 0;
-  const scores = children.map(([node]) => (typeof node === "number" ? node : treeScore(node)));
-  if (strategy === "sequential") {
-    const first = scores.findIndex((score) => score < 1);
-    if (first !== -1) scores.fill(0, first + 1);
-  }
-  const ofKind = (wanted: Criterion[1]): number[] =>
-    scores.filter((_, index) => children[index]?.[1] === wanted);
-  if (ofKind("critical").some((score) => score < 1)) return 0;
-  const soft = ofKind("soft");
-  return soft.length === 0 ? 1 : soft.reduce((sum, score) => sum + score, 0) / soft.length;
+  return groupScore(
+    strategy,
+    children.map(([node, kind]) => ({
+      score: typeof node === "number" ? node : treeScore(node),
+      critical: kind === "critical",
+    })),
+  );
 }
 
 /** All below a critical criterion must be critical too. */
