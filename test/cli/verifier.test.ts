@@ -196,7 +196,7 @@ describe.skipIf(unavailable !== null)("a small corpus on real machines", () => {
   it("shows what another version of the task grades otherwise", async () => {
     const { code, stdout } = await cli(["verifier", "diff", at(strict), at(lenient), at(labels)]);
     expect(code).toBe(1);
-    expect(stdout).toContain("4 verdicts compared, 2 changed");
+    expect(stdout).toContain("4 compared; 2 verdicts changed, 0 scores alone, 0 only in their checks");
     expect(stdout).toContain("word/no_line_end (right): failed (0.00) -> passed (1.00)");
     expect(stdout).toContain("word/capital (nearly): failed (0.00) -> passed (1.00)");
     const none = await cli(["verifier", "diff", at(strict), at(strict), at(labels), "--json"]);

@@ -9,8 +9,12 @@ export interface CheckChange {
   after: CheckRecord | null;
 }
 
+/** How deep a change goes: the verdict itself, its score alone, or only checks under it. */
+export const depths = ["verdict", "score", "checks"] as const;
+
 export interface VerdictChange {
   id: string;
+  depth: (typeof depths)[number];
   label: Label | null;
   before: Outcome;
   after: Outcome;
@@ -32,6 +36,7 @@ export interface DiffReport {
   compared: number;
   /** States whose task is the same in both, so that there is nothing to compare. */
   same_task: number;
+  /** The deepest first, then as in the corpus. */
   changed: VerdictChange[];
   /** Ids of the corpus that one of the two has no verdict on. */
   missing_before: string[];
@@ -50,11 +55,13 @@ export function diffVerdicts(cases: readonly DiffCase[], sameTask = 0): DiffRepo
   const both = cases.flatMap(({ id, label, before, after }) =>
     before === null || after === null ? [] : [{ id, label, before, after }],
   );
-  const changes = both.map(({ id, label, before, after }) => changeOf(id, label, before, after));
+  const changes = both
+    .map(({ id, label, before, after }) => changeOf(id, label, before, after))
+    .filter(({ fields, checks }) => fields.length > 0 || checks.length > 0);
   return {
     compared: both.length,
     same_task: sameTask,
-    changed: changes.filter(({ fields, checks }) => fields.length > 0 || checks.length > 0),
+    changed: depths.flatMap((depth) => changes.filter((change) => change.depth === depth)),
     missing_before: cases.filter(({ before }) => before === null).map(({ id }) => id),
     missing_after: cases.filter(({ after }) => after === null).map(({ id }) => id),
   };
@@ -77,7 +84,9 @@ function changeOf(id: string, label: Label | null, a: VerdictRecord, b: VerdictR
       (change) =>
         change.before?.status !== change.after?.status || change.before?.score !== change.after?.score,
     );
-  return { id, label, before, after, fields, checks };
+  const deep = fields.some((field) => field !== "score");
+  const depth = deep ? "verdict" : fields.length > 0 ? "score" : "checks";
+  return { id, depth, label, before, after, fields, checks };
 }
 
 function find({ checks }: VerdictRecord, id: string): CheckRecord | null {

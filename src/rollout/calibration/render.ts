@@ -1,7 +1,7 @@
 /** Reports of calibration as people read them in a terminal. */
 import { renderTable } from "../table.js";
 import type { Agreement, ListedCase, Share, Tally } from "./agreement.js";
-import type { DiffReport, Outcome } from "./diff.js";
+import type { DiffReport, Outcome, VerdictChange } from "./diff.js";
 import type { CheckRecord } from "./record.js";
 import { labels } from "./schema.js";
 import { lastOpenRank, suspicions, type TriagedCase } from "./triage.js";
@@ -83,9 +83,9 @@ function outcome({ passed, score }: Pick<Outcome, "passed" | "score">): string {
   return `${passed ? "passed" : "failed"}${score === null ? "" : ` (${two(score)})`}`;
 }
 
-function evidence({ id, status, evidence }: CheckRecord): string {
-  const limit = status === "passed" ? SHOWN_OF_PASSED : SHOWN;
-  return `    ${id} ${status}${evidence === "" ? "" : `: ${oneLine(evidence, limit)}`}`;
+function evidence(check: CheckRecord): string {
+  const { id, status, evidence } = check;
+  return `    ${id} ${status}${evidence === "" ? "" : `: ${oneLine(evidence, limitOf(check))}`}`;
 }
 
 /** Characters of a text that the list shows; `--json` has all. */
@@ -93,32 +93,49 @@ const SHOWN = 300;
 /** Of what a check saw that passed. */
 const SHOWN_OF_PASSED = 120;
 
+function limitOf({ status }: CheckRecord): number {
+  return status === "passed" ? SHOWN_OF_PASSED : SHOWN;
+}
+
 function oneLine(text: string, limit = SHOWN): string {
   const line = text.replaceAll(/\s*\n\s*/g, " ").trim();
   return line.length <= limit ? line : `${line.slice(0, limit)} ...`;
 }
 
-/** What changed, check by check. */
+/** What changed, check by check; where only checks under an equal verdict did, on one line. */
 export function renderDiff(report: DiffReport): string {
+  const of = (depth: VerdictChange["depth"]) =>
+    report.changed.filter((change) => change.depth === depth).length;
   const lines = [
-    `${report.compared} verdicts compared, ${report.changed.length} changed; ${report.same_task} states of tasks that are the same`,
+    `${report.compared} compared; ${of("verdict")} verdicts changed, ${of("score")} scores alone, ${of("checks")} only in their checks`,
+    ...(report.same_task > 0 ? [`${report.same_task} states of tasks that are the same in both`] : []),
+    ...report.changed.flatMap(changeLines),
   ];
-  for (const { id, label, before, after, fields, checks } of report.changed) {
-    lines.push(`${id}${label === null ? "" : ` (${label})`}: ${outcome(before)} -> ${outcome(after)}`);
-    if (fields.includes("reason"))
-      lines.push(`    reason: ${oneLine(before.reason ?? "-")} -> ${oneLine(after.reason ?? "-")}`);
-    for (const check of checks) {
-      const [was, is] = [check.before, check.after].map((one) =>
-        one === null ? "none" : `${one.status}${one.score === null ? "" : ` (${two(one.score)})`}`,
-      );
-      lines.push(`    ${check.id}: ${was} -> ${is}`);
-      const seen = check.after?.evidence ?? "";
-      if (seen !== "") lines.push(`      ${oneLine(seen)}`);
-    }
-  }
   if (report.missing_before.length > 0) lines.push(`no verdict before: ${report.missing_before.join(", ")}`);
   if (report.missing_after.length > 0) lines.push(`no verdict after: ${report.missing_after.join(", ")}`);
   return `${lines.join("\n")}\n`;
+}
+
+function changeLines({ id, depth, label, before, after, fields, checks }: VerdictChange): string[] {
+  const name = `${id}${label === null ? "" : ` (${label})`}`;
+  const steps = checks.map((check) => `${check.id}: ${checkWord(check.before)} -> ${checkWord(check.after)}`);
+  if (depth === "checks") return [`${name}: ${outcome(after)} as before; ${steps.join(", ")}`];
+  return [
+    `${name}: ${outcome(before)} -> ${outcome(after)}`,
+    ...(fields.includes("reason")
+      ? [`    reason: ${oneLine(before.reason ?? "-")} -> ${oneLine(after.reason ?? "-")}`]
+      : []),
+    ...checks.flatMap((check, index) => [
+      `    ${steps[index] ?? ""}`,
+      ...(check.after === null || check.after.evidence === ""
+        ? []
+        : [`      ${oneLine(check.after.evidence, limitOf(check.after))}`]),
+    ]),
+  ];
+}
+
+function checkWord(check: CheckRecord | null): string {
+  return check === null ? "none" : `${check.status}${check.score === null ? "" : ` (${two(check.score)})`}`;
 }
 
 /** The cases to look at, the most doubtful first; of those that nobody contradicts only the number. */

@@ -169,6 +169,22 @@ describe("a difference of verdicts", () => {
     expect(differs(report)).toBe(true);
     expect(renderDiff(report)).toContain("flipped (wrong): passed (1.00) -> failed (0.00)");
     expect(renderDiff(report)).toContain("new: none -> passed (1.00)");
+    expect(renderDiff(report)).toContain(
+      "inside: failed (0.50) as before; x: passed (1.00) -> failed (0.00)",
+    );
+  });
+
+  it("begins with verdicts that changed, then scores, then checks alone", () => {
+    const failed = (score: number, status: "passed" | "failed") =>
+      verdict("failed", { score, checks: [check(status)] });
+    const report = diffVerdicts([
+      { id: "checks", label: null, before: failed(0, "passed"), after: failed(0, "failed") },
+      { id: "score", label: null, before: failed(0, "failed"), after: failed(0.5, "failed") },
+      { id: "verdict", label: null, before: failed(0, "failed"), after: verdict("ungraded") },
+    ]);
+    expect(report.changed.map(({ id, depth }) => [id, depth])).toEqual(
+      ["verdict", "score", "checks"].map((name) => [name, name]),
+    );
   });
 
   it("is none where only evidence and versions differ", () => {
