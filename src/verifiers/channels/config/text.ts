@@ -1,5 +1,5 @@
 /** Bytes of a configuration file to text. */
-import { decodeText } from "../../parse/text.js";
+import { decodeMarked } from "../../parse/text.js";
 import { ContentFault } from "../../value.js";
 
 /** Bytes of a configuration file; what people configure is far smaller. */
@@ -12,8 +12,7 @@ const CONFIG_LIMIT = 4 * 1024 * 1024;
 export function decodeConfig(bytes: Uint8Array, what: string): string {
   if (bytes.length > CONFIG_LIMIT) throw new ContentFault(`${what} is larger than ${CONFIG_LIMIT} bytes`);
   const wide = wideEncoding(bytes);
-  const text = wide === undefined ? decodeText(bytes, what) : decodeWide(bytes, wide, what);
-  return text.startsWith("\uFEFF") ? text.slice(1) : text;
+  return wide === undefined ? decodeMarked(bytes, what) : decodeWide(bytes, wide, what);
 }
 
 function wideEncoding(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined {
