@@ -3,7 +3,7 @@ import { expectedPlaces } from "./assertions/expected-schema.js";
 import { isHeavy, judge } from "./assertions/judge.js";
 import type { Assertion } from "./assertions/schema.js";
 import { type ChannelQuery, wantsOwnFork } from "./channels/schema.js";
-import { ground } from "./expected.js";
+import { ground, referenceOf } from "./expected.js";
 import type { LeafPlan } from "./leaf.js";
 import { judgeInPool } from "./pool.js";
 import type { CheckNode } from "./schema.js";
@@ -28,8 +28,8 @@ export function checkPlan(check: CheckNode): LeafPlan {
 function queriesOf(check: CheckNode, query: ChannelQuery): ChannelQuery[] {
   const queries = [query];
   for (const { value } of expectedPlaces(check.assert)) {
-    if (typeof value === "object" && value !== null && "from" in value)
-      queries.push((value as { from: ChannelQuery }).from);
+    const reference = referenceOf(value);
+    if (reference !== undefined && "from" in reference) queries.push(reference.from);
   }
   return queries;
 }

@@ -75,7 +75,8 @@ async function fetchValue(
 
 type Reference = { asset: string } | { from: ChannelQuery } | { literal: Json } | { base64: string };
 
-function referenceOf(value: unknown): Reference | undefined {
+/** A value that stands for another: an object with one key of these. A literal with more keys is a literal. */
+export function referenceOf(value: unknown): Reference | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const keys = Object.keys(value);
   const known = keys.length === 1 && ["asset", "from", "literal", "base64"].includes(keys[0] ?? "");
