@@ -11,6 +11,7 @@
 #include "agent/cgroup.h"
 #include "agent/hooks.h"
 #include "agent/identity.h"
+#include "agent/proc.h"
 #include "init/init.h"
 
 #define PORT_WAIT_MS 10000
@@ -36,6 +37,8 @@ int agent_main(void) {
   int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int i = 0; i < 3 && null_fd >= 0; i++) dup2(null_fd, i);
   if (null_fd > 2) close(null_fd);
+  // Held from here on, before anybody can mount over it.
+  close(proc_open());
   cgroup_setup();
   identity_prepare();
   hooks_prepare();

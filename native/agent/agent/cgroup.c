@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/limits.h"
+#include "agent/strays.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
 #define RESERVE_SHARE 16
@@ -20,7 +21,10 @@ static int base_fd[PORTS] = {-1, -1};
 static int leaf_fd[PORTS][STREAMS_MAX];
 static int background_fd[PORTS] = {-1, -1};
 static int freeze_fd = -1, events_fd = -1, memory_events_fd = -1;
+static int root_fd = -1;
 static bool controllers;
+/// A command has run on the grader's port since the machine became what it is.
+static bool grader_ran;
 
 static int write_text(int folder, const char* name, const char* text) {
   int fd = openat(folder, name, O_WRONLY | O_CLOEXEC);
@@ -53,7 +57,7 @@ static void limit_workload(int workload) {
 
 void cgroup_setup(void) {
 #ifndef HOST_TEST
-  int root = open(CGROUP_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int root = root_fd = open(CGROUP_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (root < 0) return;
   controllers = write_text(root, "cgroup.subtree_control", "+memory +pids") == 0;
   static const char* const names[PORTS] = {"workload", "grader"};
@@ -61,7 +65,6 @@ void cgroup_setup(void) {
     base_fd[port] = folder(root, names[port]);
     if (base_fd[port] >= 0) background_fd[port] = folder(base_fd[port], "background");
   }
-  close(root);
   if (base_fd[0] < 0) return;
   if (controllers) limit_workload(base_fd[0]);
   freeze_fd = openat(base_fd[0], "cgroup.freeze", O_WRONLY | O_CLOEXEC);
@@ -86,8 +89,22 @@ bool cgroup_controllers(void) {
   return controllers;
 }
 
+void cgroup_gather(void) {
+  // What the grader itself started stays; before that there is nothing in its cgroup but what went there by
+  // itself.
+  if (root_fd >= 0 && background_fd[0] >= 0) strays_gather(root_fd, background_fd[0], !grader_ran);
+}
+
+void cgroup_new_machine(void) {
+  grader_ran = false;
+}
+
 int cgroup_leaf(int port, int slot) {
   if (base_fd[port] < 0) return -1;
+  if (port == 1 && !grader_ran) {
+    cgroup_gather();
+    grader_ran = true;
+  }
   int* leaf = &leaf_fd[port][slot];
   if (*leaf <= 0) {
     char name[16];

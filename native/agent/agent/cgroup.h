@@ -8,6 +8,8 @@
 /// groups.
 void cgroup_setup(void);
 bool cgroup_controllers(void);
+/// Nothing has run on the grader's port of this machine: called when a fork becomes a machine of its own.
+void cgroup_new_machine(void);
 /// Descriptor of the leaf's folder, owned here; -1 without cgroups.
 int cgroup_leaf(int port, int slot);
 /// Makes the cgroup of the image's hooks, which a frozen workload does not stop; its folder, -1 without
@@ -19,6 +21,8 @@ void cgroup_kill(int leaf);
 void cgroup_leave_behind(int port, int leaf);
 /// Processes that the out-of-memory killer has ended in the workload so far.
 int64_t cgroup_oom_kills(void);
+/// Moves the processes that left the workload back into it.
+void cgroup_gather(void);
 /// Asks for the workload's freeze or thaw; 0 or an errno.
 int cgroup_freeze(bool frozen);
 /// 1 if all of the workload is frozen, 0 if not, negative errno.

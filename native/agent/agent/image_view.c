@@ -30,8 +30,8 @@ int image_view_new(const char** step) {
 #define TREE_RECURSIVE 0x8000  // AT_RECURSIVE
 
 /// Folders whose content is data: nothing is looked up there to be loaded as a program, a library or its
-/// configuration.
-static const char* const data_folders[] = {"/home", "/root", "/srv", "/tmp", "/var"};
+/// configuration. Root's home is none of them: programs that run as root ask the user database for it.
+static const char* const data_folders[] = {"/home", "/srv", "/tmp", "/var"};
 
 static int bind_machine(const char* folder) {
   char target[64];

@@ -42,6 +42,7 @@ void op_freeze(struct request* request) {
       unknown_key(reader, key);
   }
   if (!request_done(request)) return;
+  if (frozen > 0 && request->port == &ports[1]) cgroup_gather();
   int error = frozen < 0 ? EINVAL : cgroup_freeze(frozen != 0);
   if (error != 0) {
     reply_errno(request->port, request->frame.stream, error, frozen < 0 ? "frozen" : "freeze");

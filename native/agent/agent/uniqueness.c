@@ -87,6 +87,7 @@ struct outcome {
 /// or null.
 static const char* carry_out(const struct packet* packet, struct outcome* outcome, int* error) {
 #ifndef HOST_TEST
+  cgroup_new_machine();
   if ((*error = cgroup_freeze(true)) != 0) return "freeze";
 #endif
   if ((*error = identity_seed(packet->seed, packet->seed_length)) != 0) return "seed";

@@ -63,10 +63,11 @@ describe.skipIf(unavailable !== null)("an agent that is root", () => {
           shell(`git init -q /tmp/one && git -C /tmp/one symbolic-ref --short HEAD | sed 's/.*/"&"/'`),
           "master",
         ),
+        command("sqlite", shell("sqlite3 :memory: 'select 3'"), 3),
         command("home", shell(`printf '"%s"' "$HOME"`), "/nonexistent"),
       ].map((check, index) => ({ ...check, id: `check-${index}` })),
     });
-    expect(Object.values(told(verdict))).toEqual(Array.from({ length: 8 }, () => "passed"));
+    expect(Object.values(told(verdict))).toEqual(Array.from({ length: 9 }, () => "passed"));
   });
 
   it("that serves a file system, and stands still with it, costs a check its answer, and no other check theirs", async () => {
@@ -98,6 +99,46 @@ describe.skipIf(unavailable !== null)("an agent that is root", () => {
     await run(box, "setsid ls /srv/held/x > /dev/null 2>&1 & sleep 0.5", "root");
     const verdict = await gradeOn(box, { all: [sound("one"), command("two", ["/bin/echo", "2"], 2)] });
     expect(told(verdict)).toEqual({ one: "passed", two: "passed" });
+  });
+
+  const LEFT = {
+    "into the root of all cgroups": "echo $$ > /sys/fs/cgroup/cgroup.procs",
+    "into a cgroup of its own":
+      "mkdir -p /sys/fs/cgroup/own/below; echo $$ > /sys/fs/cgroup/own/below/cgroup.procs",
+    "into the grader's": "echo $$ > /sys/fs/cgroup/grader/background/cgroup.procs",
+  };
+  it.each(Object.entries(LEFT))(
+    "that moves a process %s stands still all the same, and cannot answer with what it sees",
+    async (_, leave) => {
+      await box.writeFile("/home/agent/out.json", "mine");
+      const script = `${leave}; cut -d: -f3 /proc/self/cgroup > /root/where
+      while :; do for gold in /run/shinken-grader-*/gold; do [ -e "$gold" ] && cat "$gold" > /home/agent/out.json && exit; done; done`;
+      await box.writeFile("/root/stray.sh", script, { user: "root" });
+      await run(box, "setsid sh /root/stray.sh > /dev/null 2>&1 & sleep 0.5", "root");
+      expect(await run(box, "cat /root/where", "root")).not.toContain("workload");
+      const compare =
+        "import json, sys, time; time.sleep(1); print(json.dumps(open(sys.argv[1]).read() == open('/home/agent/out.json').read()))";
+      const argv = ["/usr/bin/python3", "-c", compare, { asset: "gold" }];
+      const verdict = await gradeOn(
+        box,
+        { all: [command("compare", argv, false), sound("after")] },
+        { gold: "theirs" },
+      );
+      expect(told(verdict)).toEqual({ compare: "passed", after: "passed" });
+      expect(await run(box, "cat /home/agent/out.json", "root")).toBe("mine");
+    },
+  );
+
+  it("cannot hide a process by mounting over /proc", async () => {
+    await run(box, "sleep 9999 > /dev/null 2>&1 &");
+    await run(box, "mkdir /srv/empty && mount --bind /srv/empty /proc", "root");
+    const hidden = {
+      id: "hidden",
+      channel: "process",
+      query: { kind: "count", argv: ["sleep", "9999"] },
+      assert: { type: "number", equals: 1 },
+    };
+    expect(told(await gradeOn(box, { all: [hidden] }))).toEqual({ hidden: "passed" });
   });
 
   /** Mounts a file system at /srv/held whose server answers nobody. */
