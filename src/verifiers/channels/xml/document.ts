@@ -3,7 +3,6 @@
  * outside the file is ever asked for.
  */
 import { Document, Element, type ParentNode, Text } from "domhandler";
-import { appendChild } from "domutils";
 import { SaxesParser } from "saxes";
 import { ContentFault } from "../../value.js";
 import { DEPTH_LIMIT, NODE_LIMIT } from "../selector.js";
@@ -15,8 +14,12 @@ export function parseXmlDocument(text: string, what: string): Document {
   let nodes = 0;
   const add = (node: Element | Text): void => {
     if (++nodes > NODE_LIMIT) throw new ContentFault(`${what} has more than ${NODE_LIMIT} nodes`);
-    const parent = open.at(-1);
-    if (parent !== undefined) appendChild(parent, node);
+    const parent = open.at(-1) ?? document;
+    const before = parent.children.at(-1) ?? null;
+    node.parent = parent;
+    node.prev = before;
+    if (before !== null) before.next = node;
+    parent.children.push(node);
   };
   const parser = new SaxesParser({ xmlns: false, position: true });
   parser.on("error", (error) => {
