@@ -149,6 +149,11 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/bench-scale.js"),
   },
   {
+    path: ["bench", "verify"],
+    summary: "measure what verdicts cost",
+    load: () => import("./commands/bench-verify.js"),
+  },
+  {
     path: ["bench", "wire"],
     summary: "measure the server with echo sessions",
     load: () => import("./commands/bench-wire.js"),

@@ -3,7 +3,7 @@ import type { Sandbox } from "../../sandbox/sandbox.js";
 import { loadBenchmark } from "../benchmark.js";
 import type { MemoryKind } from "../../sandbox/microvm/addon.js";
 import { memoryKind, share } from "../options.js";
-import { closeGrader, evaluateTen, prepareTen } from "../ten-checks.js";
+import { closeGrader, evaluateMix, prepareMixes } from "../mixed-checks.js";
 
 export interface Spread {
   p50: number;
@@ -62,8 +62,8 @@ async function benchFork(options: {
       image: options.image,
       effort: options.effort,
       evaluate10: {
-        prepare: prepareTen,
-        evaluate: (sandbox: Sandbox) => evaluateTen(sandbox),
+        prepare: prepareMixes,
+        evaluate: (sandbox: Sandbox) => evaluateMix("ten", sandbox),
       },
       onProgress: (line: string) => process.stderr.write(`${line}\n`),
     });
