@@ -117,6 +117,18 @@ describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
   },
 );
 
+describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
+  "bench verify, with the shell image that is in the cache,",
+  () => {
+    it("prints one object: what verdicts cost, and a bare fork beside", async () => {
+      const { code, stdout } = await cli(["bench", "verify", "--effort", "0.01", "--json"]);
+      expect(code).toBe(0);
+      const report = { ten_ms: spread, hundred_ms: spread, programs_ms: spread, fork_ms: spread };
+      expect(JSON.parse(stdout)).toMatchObject(report);
+    }, 120_000);
+  },
+);
+
 describe.skipIf(imageNames().every(({ name }) => name !== "shell") || process.platform !== "linux")(
   "bench machines, with the shell image that is in the cache,",
   () => {
