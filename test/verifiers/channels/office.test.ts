@@ -149,6 +149,7 @@ describe("a workbook", () => {
             { range: "B2:B4", type: "list", operator: "between", formula1: '"Q1,Q2"', formula2: null },
           ],
           links: { A13: "https://example.org/a" },
+          comments: [{ cell: "A2", author: "Ada", text: "check this" }],
         },
       },
     ));

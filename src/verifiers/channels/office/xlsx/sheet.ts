@@ -9,7 +9,7 @@ import { readSheet } from "./cells.js";
 import { pivotOf } from "./pivot.js";
 import { columnName, placeName } from "./reference.js";
 import { colorOf } from "./styles.js";
-import { says, type Sheet, type Workbook } from "./workbook.js";
+import { richText, says, type Sheet, type Workbook } from "./workbook.js";
 
 /** Columns that are listed one by one: all that a sheet has, and some that are named twice. */
 const COLUMN_LIMIT = 20_000;
@@ -49,6 +49,7 @@ export function describeSheet(workbook: Workbook, sheet: Sheet): Json {
     conditional_formats: findAll(root, "conditionalFormatting").flatMap(conditionalOf),
     validations: findAll(root, "dataValidation").map(validationOf),
     links: linksOf(workbook, sheet, root),
+    comments: commentsOf(workbook, sheet),
     tables: relatedTables(workbook, sheet),
     pivots: partsOf(workbook, sheet, "pivotTable").map((part) => pivotOf(workbook, part)),
     ...drawingsOf(workbook, sheet),
@@ -116,6 +117,18 @@ function linksOf({ file }: Workbook, sheet: Sheet, root: XmlNode): Fields {
     setKey(links, attributes.get("ref") ?? "", outside ?? attributes.get("location") ?? null);
   }
   return links;
+}
+
+function commentsOf(workbook: Workbook, sheet: Sheet): Json[] {
+  return partsOf(workbook, sheet, "comments").flatMap((part) => {
+    const root = workbook.file.xml(part);
+    const authors = childrenOf(childOf(root, "authors"), "author").map(({ text }) => text);
+    return childrenOf(childOf(root, "commentList"), "comment").map((comment) => ({
+      cell: comment.attributes.get("ref") ?? "",
+      author: authors[wholeOf(comment, "authorId") ?? -1] ?? null,
+      text: richText(childOf(comment, "text")),
+    }));
+  });
 }
 
 function relatedTables(workbook: Workbook, sheet: Sheet): Json[] {
