@@ -18,6 +18,8 @@ export class TaskScenario implements Scenario {
   readonly #task: LoadedTask;
   readonly #goldens: GoldenStore;
   readonly #judge: JudgeModel | undefined;
+  /** Variants whose assets were all read once. */
+  readonly #checked = new Set<string>();
   /** By variant: its golden never changes, so these are read once. */
   readonly #baselines = new Map<string, Promise<Baseline>>();
 
@@ -35,7 +37,10 @@ export class TaskScenario implements Scenario {
     const variant = this.#task.variant({ seed, params });
     const { task } = variant;
     const { agent } = task.limits;
-    const golden = () => this.#goldens.forVariant(variant);
+    const golden = async () => {
+      await this.#checkAssets(variant);
+      return this.#goldens.forVariant(variant);
+    };
     return {
       instruction: task.instruction,
       params: variant.params,
@@ -53,6 +58,13 @@ export class TaskScenario implements Scenario {
       grader: new TaskGrader(variant, golden, (read) => this.#baseline(variant, read), this.#judge),
       golden,
     };
+  }
+
+  /** Those for grading too: no episode begins that could not be graded. Rejects with `asset_mismatch`. */
+  async #checkAssets(variant: TaskVariant): Promise<void> {
+    if (this.#checked.has(variant.digest)) return;
+    for (const path of Object.keys(variant.task.assets)) await variant.readAsset(path);
+    this.#checked.add(variant.digest);
   }
 
   #baseline(variant: TaskVariant, read: () => Promise<Baseline>): Promise<Baseline> {
