@@ -231,6 +231,8 @@ export interface Sandbox {
   readonly closed: boolean;
   /** Of its network card; null without one. */
   readonly address?: NetworkAddress | null;
+  /** Machines on its switch, by the names under which it finds them. Absent where it is alone. */
+  readonly services?: ReadonlyMap<string, Sandbox>;
   exec(request: ExecRequest): Promise<ExecResult>;
   stream(request: ExecRequest, options?: StreamOptions): ExecStream;
   /** Opens a program to talk with over many requests; `stdin`, `timeoutMs` and `maxOutputBytes` of `request` have no meaning here. */

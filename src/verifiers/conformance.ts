@@ -49,8 +49,8 @@ export async function checkVerifier(loaded: LoadedGraph, context: GradeContext):
   const forks: Sandbox[] = [];
   const watched: GradeContext = {
     ...context,
-    fork: async () => {
-      const fork = await context.fork();
+    fork: async (machine) => {
+      const fork = await context.fork(machine);
       forks.push(fork);
       return fork;
     },

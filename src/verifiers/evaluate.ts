@@ -36,8 +36,9 @@ export interface GradeContext {
   /**
    * Makes a grading fork of the session's machine: workload frozen, `verify.prepare` done. The evaluation closes what it
    * took. A rejection leaves the checks that need a machine ungraded.
+   * @param machine name of a service; the agent's machine if unsaid
    */
-  fork(): Promise<Sandbox>;
+  fork(machine?: string): Promise<Sandbox>;
   episode: EpisodeFacts;
   /** Reads a grading asset; `TaskVariant.readAsset`. Unsaid: there are none. */
   readAsset?: ((path: string) => Promise<Uint8Array>) | undefined;
@@ -129,7 +130,7 @@ async function withEvaluation<T>(
   work: (evaluation: Evaluation) => Promise<T>,
 ): Promise<T> {
   refuseCancelled(context.signal);
-  const forks = new Forks(() => context.fork());
+  const forks = new Forks((machine) => context.fork(machine));
   try {
     const result = await work(new Evaluation(loaded, context, forks, checks, kept));
     refuseCancelled(context.signal);

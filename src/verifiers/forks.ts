@@ -4,29 +4,33 @@ import type { Sandbox } from "../sandbox/sandbox.js";
 import { MachineView } from "./view.js";
 
 export class Forks {
-  private readonly fork: () => Promise<Sandbox>;
+  private readonly fork: (machine?: string) => Promise<Sandbox>;
   private readonly open = new Set<Promise<MachineView>>();
-  private common: Promise<MachineView> | undefined;
+  /** The shared fork of each machine; the agent's has no name. */
+  private readonly common = new Map<string | undefined, Promise<MachineView>>();
   private ended = false;
 
-  constructor(fork: () => Promise<Sandbox>) {
+  constructor(fork: (machine?: string) => Promise<Sandbox>) {
     this.fork = fork;
   }
 
-  /** The fork that the verdict's checks share; taken when first asked for. */
-  shared(): Promise<MachineView> {
-    this.common ??= this.take();
-    return this.common;
+  /** The fork that the verdict's checks of one machine share; taken when first asked for. */
+  shared(machine?: string): Promise<MachineView> {
+    const known = this.common.get(machine);
+    if (known !== undefined) return known;
+    const taken = this.take(machine);
+    this.common.set(machine, taken);
+    return taken;
   }
 
   /** A fork for one check alone. */
-  own(): Promise<MachineView> {
-    return this.take();
+  own(machine?: string): Promise<MachineView> {
+    return this.take(machine);
   }
 
   /** Gives up a fork that no longer answers: the next check that needs the shared one gets another. */
   retire(view: Promise<MachineView>): void {
-    if (this.common === view) this.common = undefined;
+    for (const [machine, one] of this.common) if (one === view) this.common.delete(machine);
     void this.close(view);
   }
 
@@ -41,15 +45,15 @@ export class Forks {
   /** Closes every fork, also those still being taken. Whoever asks for one from now on is refused: nobody would close it. */
   async closeAll(): Promise<void> {
     this.ended = true;
-    this.common = undefined;
+    this.common.clear();
     await Promise.all([...this.open].map((view) => this.close(view)));
   }
 
-  private take(): Promise<MachineView> {
+  private take(machine?: string): Promise<MachineView> {
     const view = Promise.resolve()
       .then(() => {
         if (this.ended) throw new ShinkenError("cancelled", "the evaluation has ended");
-        return this.fork();
+        return this.fork(machine);
       })
       .then((sandbox) => new MachineView(sandbox));
     this.open.add(view);

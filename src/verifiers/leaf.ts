@@ -85,7 +85,7 @@ export class LeafRun {
   prefetch(): void {
     const query = this.plan.ahead;
     if (query === undefined || !onlyLooks(query) || !needsMachine(query) || this.plan.ownFork) return;
-    const view = this.sources.forks.shared();
+    const view = this.sources.forks.shared(this.leaf.machine);
     const answer = readChannel(
       query,
       this.context(query, () => view),
@@ -137,7 +137,7 @@ export class LeafRun {
 
   private async read(query: ChannelQuery): Promise<Answer> {
     const ahead = query === this.plan.ahead ? this.prefetched : undefined;
-    if (ahead !== undefined && ahead.view === this.sources.forks.shared()) {
+    if (ahead !== undefined && ahead.view === this.sources.forks.shared(this.leaf.machine)) {
       this.view = ahead.view;
       try {
         return await ahead.answer;
@@ -168,13 +168,15 @@ export class LeafRun {
   }
 
   private machine(): Promise<MachineView> {
-    this.view ??= this.plan.ownFork ? this.sources.forks.own() : this.sources.forks.shared();
+    this.view ??= this.plan.ownFork
+      ? this.sources.forks.own(this.leaf.machine)
+      : this.sources.forks.shared(this.leaf.machine);
     return this.view;
   }
 
   /** What runs in it must not be seen by a query that only looks, so nobody else gets it. */
   private liveMachine(): Promise<MachineView> {
-    const taken = this.sources.forks.own();
+    const taken = this.sources.forks.own(this.leaf.machine);
     this.live.push(taken);
     const view = taken.then(async (one) => {
       await one.call(async (sandbox) => sandbox.workload?.("goes on"));

@@ -18,6 +18,8 @@ const threshold = z.number().gt(0).max(1).default(1);
 /** What every leaf has, whatever it asks. */
 const leafFields = {
   id: nodeId,
+  /** The machine that its queries are about: a service's name; the agent's if unsaid. */
+  machine: z.string().min(1).optional(),
   weight,
   needs,
   /** Evaluated after every step; its weight is the reward when it first holds. */

@@ -244,8 +244,8 @@ describe("milestones", () => {
   it("are earned by weight, and only milestones are evaluated", async () => {
     const report = await evaluateMilestones(graphOf(graph), contextOf(new MemorySandbox({ files })));
     expect(report.earned).toEqual([
-      { id: "a", weight: 2, revocable: false },
-      { id: "b", weight: 3, revocable: true },
+      { id: "a", weight: 2, revocable: false, dense: false },
+      { id: "b", weight: 3, revocable: true, dense: false },
     ]);
     expect(report.results.map(({ id }) => id)).toEqual(["a", "b", "wrong"]);
   });

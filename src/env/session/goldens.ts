@@ -1,7 +1,10 @@
 import { ShinkenError } from "../../errors/index.js";
 import type { Golden, SandboxProvider } from "../../sandbox/sandbox.js";
+import { EnsembleGolden } from "../services/golden.js";
 import { prepareMachine } from "../setup/prepare.js";
 import type { TaskVariant } from "../task/index.js";
+import { setupDigestOf } from "../task/load.js";
+import type { ServiceSpec } from "../task/schema.js";
 
 /** A golden in use. Whoever got it releases it once. */
 export interface GoldenLease {
@@ -34,13 +37,41 @@ export class GoldenStore {
   }
 
   /** The golden in which a variant's episodes begin. Rejects with `setup_failed` and is then tried anew next time. */
-  forVariant(variant: TaskVariant): Promise<GoldenLease> {
+  async forVariant(variant: TaskVariant): Promise<GoldenLease> {
+    const { services } = variant.task;
+    if (services.length === 0) return this.#forMachine(variant);
+    const join = this.#provider.join?.bind(this.#provider);
+    if (join === undefined)
+      throw new ShinkenError("host_unsupported", "the machines of this provider cannot be joined");
+    const leases = await allLeases([
+      this.#forMachine(variant),
+      ...services.map((service, index) =>
+        this.#forMachine(variantOfService(variant, service), `services[${index}].`),
+      ),
+    ]);
+    const [main, ...others] = leases as [GoldenLease, ...GoldenLease[]];
+    const goldens = new Map(services.map(({ name }, index) => [name, (others[index] as GoldenLease).golden]));
+    return {
+      golden: new EnsembleGolden(main.golden, goldens, join),
+      release: () => {
+        for (const lease of leases) lease.release();
+      },
+    };
+  }
+
+  /** `place`: path that stands before the setup's own in messages. */
+  #forMachine(variant: TaskVariant, place = ""): Promise<GoldenLease> {
     const { image, memory_mib: memoryMiB, setup, ready } = variant.task;
     if (setup.length === 0 && ready.length === 0) return this.forImage(image, memoryMiB);
     return this.#lease(`setup ${variant.setupDigest}`, () =>
-      this.#provider.setupGolden(image, variant.setupDigest, (machine) => prepareMachine(machine, variant), {
-        memoryMiB,
-      }),
+      this.#provider.setupGolden(
+        image,
+        variant.setupDigest,
+        (machine) => prepareMachine(machine, variant, place),
+        {
+          memoryMiB,
+        },
+      ),
     );
   }
 
@@ -89,4 +120,20 @@ export class GoldenStore {
       entry.golden.then((golden) => golden.close()).catch(() => undefined);
     }
   }
+}
+
+/** All leases, or none: what was leased before one failed is released. */
+async function allLeases(asked: Promise<GoldenLease>[]): Promise<GoldenLease[]> {
+  const settled = await Promise.allSettled(asked);
+  const leases = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const failed = settled.find((one) => one.status === "rejected");
+  if (failed === undefined) return leases;
+  for (const lease of leases) lease.release();
+  throw failed.reason;
+}
+
+/** The variant as a service's machine is set up from it. */
+function variantOfService(variant: TaskVariant, service: ServiceSpec): TaskVariant {
+  const task = { ...variant.task, ...service };
+  return { ...variant, task, setupDigest: setupDigestOf(variant.task, service) };
 }

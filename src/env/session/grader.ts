@@ -146,7 +146,7 @@ export class TaskGrader implements Grader {
     cancelled?.addEventListener("abort", stop, { once: true });
     if (cancelled?.aborted === true) stop();
     const context: GradeContext = {
-      fork: () => forking.fork(signal),
+      fork: (machine) => forking.fork(signal, machine),
       episode,
       readAsset: (path) => this.#variant.readAsset(path),
       judge: this.#judge,
@@ -182,10 +182,11 @@ class Forking {
     this.budget = new MachineBudget({ guestMs: seconds * 1_000, instructions });
   }
 
-  async fork(signal: AbortSignal): Promise<Sandbox> {
-    const fork = await this.#take();
+  /** `name`: of a service, which nothing is prepared on. */
+  async fork(signal: AbortSignal, name?: string): Promise<Sandbox> {
+    const fork = await this.#take(this.#named(name));
     const { prepare } = this.#variant.task.verify;
-    if (prepare.length === 0) return fork;
+    if (prepare.length === 0 || name !== undefined) return fork;
     // Until it is handed over, nobody else can end it.
     const stop = (): void => void fork.close();
     signal.addEventListener("abort", stop, { once: true });
@@ -208,10 +209,17 @@ class Forking {
     }
   }
 
-  async #take(): Promise<Sandbox> {
+  #named(name: string | undefined): Sandbox {
+    if (name === undefined) return this.#machine;
+    const service = this.#machine.services?.get(name);
+    if (service === undefined) throw new ShinkenError("grader_error", `there is no service "${name}"`);
+    return service;
+  }
+
+  async #take(machine: Sandbox): Promise<Sandbox> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#machine.fork("grade", { budget: this.budget });
+        return await machine.fork("grade", { budget: this.budget });
       } catch (error) {
         if (
           error instanceof ShinkenError &&

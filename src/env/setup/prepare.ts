@@ -8,17 +8,17 @@ import { withinWall } from "./wall.js";
  * Brings a machine of the bare image into the state in which a variant's episodes begin. Rejects with `setup_failed`
  * (a step, a probe, the phase's guest budget), `machine_timeout` or what the machine died of.
  */
-export async function prepareMachine(sandbox: Sandbox, variant: TaskVariant): Promise<void> {
+export async function prepareMachine(sandbox: Sandbox, variant: TaskVariant, place = ""): Promise<void> {
   const { setup, ready, limits } = variant.task;
   const before = sandbox.stats();
   const run = async () => {
-    await runSteps(sandbox, setup, { readAsset: (path) => variant.readAsset(path), at: "setup" });
+    await runSteps(sandbox, setup, { readAsset: (path) => variant.readAsset(path), at: `${place}setup` });
     await runSteps(
       sandbox,
       ready.map((probe) => ({ wait_ready: probe })),
       {
         readAsset: (path) => variant.readAsset(path),
-        at: "ready",
+        at: `${place}ready`,
       },
     );
   };

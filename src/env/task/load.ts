@@ -121,6 +121,7 @@ export function makeTask(document: unknown, options: LoadTaskOptions & { file?: 
         (task.capabilities.grader as string[]).includes(name),
       ),
       assets: task.assets,
+      machines: task.services.map(({ name }) => name),
       at: ["verify", "graph"],
     });
     proveTask(task, raw, graph, options.checkAction);
@@ -152,9 +153,13 @@ function gradingAssets(task: Task): Record<string, { sha256: string }> {
   return Object.fromEntries(Object.entries(task.assets).filter(([, asset]) => asset.for === "grading"));
 }
 
-function setupDigestOf(task: Task): string {
+/** Digest of what makes a golden: of the agent's machine, or of a service. */
+export function setupDigestOf(
+  task: Task,
+  machine: Pick<Task, "image" | "memory_mib" | "setup" | "ready"> = task,
+): string {
   const assets = Object.entries(task.assets).filter(([, asset]) => asset.for === "setup");
-  const { image, memory_mib, setup, ready } = task;
+  const { image, memory_mib, setup, ready } = machine;
   return digestOf({ image, memory_mib, setup, ready, assets: Object.fromEntries(assets) });
 }
 

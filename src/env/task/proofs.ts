@@ -22,9 +22,20 @@ export function proveTask(
   checkAction?: (action: unknown) => void,
 ): void {
   proveParamsUsed(task, document);
+  proveServices(task);
   proveAssets(task);
   proveMutations(task, graph);
   proveOracle(task, checkAction);
+}
+
+/** Services are told apart by their names, which are on the network. */
+function proveServices(task: Task): void {
+  const seen = new Set(["localhost"]);
+  task.services.forEach(({ name }, index) => {
+    if (seen.has(name))
+      throw fault(["services", index, "name"], `"${name}" is already the name of a machine`);
+    seen.add(name);
+  });
 }
 
 /** A parameter that changes nothing makes variants that look different and are not. */
@@ -39,6 +50,7 @@ function proveParamsUsed(task: Task, document: Record<string, unknown>): void {
 function proveAssets(task: Task): void {
   const phases: [Path, readonly Step[]][] = [
     [["setup"], task.setup],
+    ...task.services.map((one, index): [Path, readonly Step[]] => [["services", index, "setup"], one.setup]),
     [["verify", "prepare"], task.verify.prepare],
     ...task.mutations.map((one, index): [Path, readonly Step[]] => [
       ["mutations", index, "steps"],
@@ -56,8 +68,9 @@ function proveAssets(task: Task): void {
         throw fault(at, `there is no asset "${name}"`, meant && `did you mean "${meant}"?`);
       }
       if (asset.for === "setup") return;
-      const why =
-        path[0] === "setup" ? "must not enter the golden" : "enters a fork only with a check's own command";
+      const why = path.includes("setup")
+        ? "must not enter the golden"
+        : "enters a fork only with a check's own command";
       throw fault(at, `the asset "${name}" is for grading and ${why}`);
     });
   }

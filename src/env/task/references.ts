@@ -10,7 +10,7 @@ import type { ParamScalar, ParamValue, ParamValues } from "./params.js";
 type Path = (string | number)[];
 
 /** Parts of a task in which a reference may stand. */
-export const PARAMETRIC = ["setup", "ready", "verify", "oracle", "mutations"];
+export const PARAMETRIC = ["setup", "ready", "services", "verify", "oracle", "mutations"];
 /** Fields that are programs in a language of their own: a parameter reaches them by binding, never as text. */
 export const LITERAL_FIELDS: ReadonlySet<string> = new Set([
   "sql",

@@ -64,6 +64,21 @@ export const mutation = z
   })
   .refine((value) => value.steps.length > 0 || value.episode !== undefined, "needs steps or episode");
 
+/** Machines beside the agent's. */
+const SERVICE_LIMIT = 8;
+
+export const service = z.strictObject({
+  /** Its host name on the switch, and how checks name it. */
+  name: z
+    .string()
+    .max(63)
+    .regex(/^[a-z]([a-z0-9-]*[a-z0-9])?$/, "must be a host name of lower-case letters, digits and -"),
+  image: z.string().min(1).default("shell"),
+  memory_mib: z.int().min(64).max(4_096).default(256),
+  setup: z.array(step).default([]),
+  ready: z.array(probe).default([]),
+});
+
 export const verify = z.strictObject({
   /** Steps run in the grading fork before the checks: ask a program to save, never kill it. */
   prepare: z.array(step).default([]),
@@ -103,7 +118,8 @@ export const taskSchema = z.strictObject({
   memory_mib: z.int().min(64).max(4_096).default(512),
   tags: z.array(z.string().min(1)).default([]),
   params: paramSpecs.default({}),
-  services: z.never({ error: "further machines are not yet supported" }).optional(),
+  /** Further machines, on a switch with the agent's. */
+  services: z.array(service).max(SERVICE_LIMIT).default([]),
   /** What a sensible agent does: act, refuse the request, or ask back. */
   expect: z.enum(["act", "refuse", "ask"]).default("act"),
   setup: z.array(step).default([]),
@@ -125,4 +141,5 @@ export type Limits = z.output<typeof limits>;
 export type ActionSpec = z.output<typeof actionSpec>;
 export type Mutation = z.output<typeof mutation>;
 export type VerifySpec = z.output<typeof verify>;
+export type ServiceSpec = z.output<typeof service>;
 export type AssetSpec = z.output<typeof asset>;

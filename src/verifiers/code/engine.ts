@@ -206,7 +206,7 @@ class Reads {
   }
 }
 
-/** Sources without types. Types are blanked, so that lines and columns stay. */
+/** Sources without types. Lines stay where they are. */
 async function plainModules(
   modules: Record<string, string>,
 ): Promise<{ sources: Record<string, string> } | { module: string }> {
@@ -216,9 +216,9 @@ async function plainModules(
       sources[name] = source;
       continue;
     }
-    const { transformSync } = await import("amaro");
+    const { transform } = await import("sucrase");
     try {
-      sources[name] = transformSync(source, { mode: "strip-only" }).code;
+      sources[name] = transform(source, { transforms: ["typescript"], disableESTransforms: true }).code;
     } catch (error) {
       return { module: `${name}: ${error instanceof Error ? error.message : JSON.stringify(error)}` };
     }

@@ -9,6 +9,8 @@ export interface ProofContext {
   channels: readonly string[];
   /** The task's assets. */
   assets: Record<string, { sha256: string; for: "setup" | "grading" }>;
+  /** Names of the machines beside the agent's. */
+  machines: readonly string[];
   /** Path that stands before the graph's own. */
   at: Path;
 }

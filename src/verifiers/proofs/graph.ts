@@ -55,6 +55,7 @@ export function prove(root: GraphNode, context: Partial<ProofContext> = {}): Pro
     proveNeeds(node, path, named);
     if (isLeaf(node) && node.revocable && !node.milestone)
       throw fault([...path, "revocable"], "only a milestone can be revocable");
+    if (isLeaf(node)) proveMachine(node.machine, [...path, "machine"], context);
     if (isLeaf(node) && node.dense && !node.milestone)
       throw fault([...path, "dense"], "only a milestone can be dense");
     if (isCheck(node)) proveCheck(node, path, context);
@@ -66,6 +67,13 @@ export function prove(root: GraphNode, context: Partial<ProofContext> = {}): Pro
   const total = placed.reduce((sum, { node }) => sum + node.weight, 0);
   if (!Number.isFinite(total)) throw fault(context.at ?? ["graph"], "the sum of all weights is not finite");
   return { nodes: new Map([...named].map(([id, { node }]) => [id, node])) };
+}
+
+function proveMachine(name: string | undefined, path: Path, context: Partial<ProofContext>): void {
+  const machines = context.machines ?? [];
+  if (name === undefined || machines.includes(name)) return;
+  const meant = nearest(name, machines);
+  throw fault(path, `there is no service "${name}"`, meant && `did you mean "${meant}"?`);
 }
 
 function proveNeeds(node: GraphNode, path: Path, named: Map<string, Placed>): void {
