@@ -66,7 +66,7 @@ export class MachineView {
    */
   assetFolder(): Promise<string> {
     this.folder ??= this.call((sandbox) => sandbox.digest()).then(
-      (state) => `/run/shinken-grader-${sha256(`assets ${state}`).slice(0, 32)}`,
+      (state) => `/run/shinken-grader/${sha256(`assets ${state}`).slice(0, 32)}`,
     );
     return this.folder;
   }

@@ -24,6 +24,9 @@ void mount_rest(void) {
   attach("devpts", "/dev/pts", MS_NOSUID | MS_NOEXEC, "gid=5,mode=620,ptmxmode=666");
   attach("tmpfs", "/dev/shm", MS_NOSUID | MS_NODEV, "mode=1777");
   attach("tmpfs", "/run", MS_NOSUID | MS_NODEV, "mode=0755,size=64m");
+  // Apart, so that who fills /run, where everybody may write to some folders, leaves room for what a grader
+  // brings.
+  attach("tmpfs", "/run/shinken-grader", MS_NOSUID | MS_NODEV, "mode=0700,size=256m");
   snprintf(options, sizeof options, "mode=1777,size=%s",
            boot_option("shinken.tmp", "50%", buffer, sizeof buffer));
   attach("tmpfs", "/tmp", MS_NOSUID | MS_NODEV, options);

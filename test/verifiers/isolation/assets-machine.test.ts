@@ -81,7 +81,7 @@ describe.skipIf(unavailable !== null)("grading assets in a machine whose agent i
   });
 
   it("are never in the machine itself, where one watches for them", async () => {
-    const watcher = `while :; do for one in /run/shinken-grader*; do [ -e "$one" ] && echo "$one" >> /root/seen; done
+    const watcher = `while :; do for one in /run/shinken-grader/*; do [ -e "$one" ] && echo "$one" >> /root/seen; done
       ps -eo args= | grep -e compare.py -e gold.json | grep -v grep >> /root/looked; touch /root/awake; sleep 0.01; done`;
     await box.writeFile("/root/watch.sh", watcher, { user: "root" });
     await run(box, "setsid sh /root/watch.sh > /dev/null 2>&1 & sleep 0.1", "root");
@@ -93,7 +93,7 @@ describe.skipIf(unavailable !== null)("grading assets in a machine whose agent i
     expect(
       await run(
         box,
-        "cd /root; ls awake; cat looked; ls seen /run/shinken-grader* 2>/dev/null || echo nothing",
+        "cd /root; ls awake; cat looked; ls seen /run/shinken-grader/* 2>/dev/null || echo nothing",
         "root",
       ),
     ).toBe("awake\nnothing\n");
@@ -102,7 +102,7 @@ describe.skipIf(unavailable !== null)("grading assets in a machine whose agent i
 
 /** The path that the check `where` has seen. */
 function placeIn({ checks }: { checks: { evidence: string }[] }): string {
-  const path = /\/run\/shinken-grader-[0-9a-f]{32}\/gold\.json/.exec(checks[1]?.evidence ?? "");
+  const path = /\/run\/shinken-grader\/[0-9a-f]{32}\/gold\.json/.exec(checks[1]?.evidence ?? "");
   if (path === null) throw new Error(`no path in: ${checks[1]?.evidence ?? ""}`);
   return path[0];
 }

@@ -112,7 +112,7 @@ describe.skipIf(unavailable !== null)("an agent that is root", () => {
     async (_, leave) => {
       await box.writeFile("/home/agent/out.json", "mine");
       const script = `${leave}; cut -d: -f3 /proc/self/cgroup > /root/where
-      while :; do for gold in /run/shinken-grader-*/gold; do [ -e "$gold" ] && cat "$gold" > /home/agent/out.json && exit; done; done`;
+      while :; do for gold in /run/shinken-grader/*/gold; do [ -e "$gold" ] && cat "$gold" > /home/agent/out.json && exit; done; done`;
       await box.writeFile("/root/stray.sh", script, { user: "root" });
       await run(box, "setsid sh /root/stray.sh > /dev/null 2>&1 & sleep 0.5", "root");
       expect(await run(box, "cat /root/where", "root")).not.toContain("workload");

@@ -173,4 +173,20 @@ describe.skipIf(unavailable !== null)("traps of an agent without rights", () => 
       after: "passed",
     });
   });
+
+  it("that fill its memory and its file systems leave room for the grader's programs and assets", async () => {
+    const fill = `for place in /run/lock /dev/shm /tmp /home/agent; do head -c 1G /dev/zero > $place/fill; done
+      for n in 1 2 3; do setsid python3 -c 'import time; hog = [bytes(1 << 20) for n in range(100)]; time.sleep(9999)' & done; sleep 2; true`;
+    // Somebody of them is killed for want of memory, maybe the shell.
+    await run(box, `(${fill}) > /dev/null 2>&1`).catch(() => undefined);
+    expect((await box.stat("/run/lock/fill")).size).toBeGreaterThan(0);
+    const ask = "import json; print(json.dumps(len(open('/etc/passwd').read()) > 9))";
+    const argv = ["/usr/bin/python3", { asset: "ask.py" }];
+    const verdict = await gradeOn(
+      box,
+      { all: [command("asset", argv, true), sound("after")] },
+      { "ask.py": ask },
+    );
+    expect(told(verdict)).toEqual({ asset: "passed", after: "passed" });
+  });
 });
