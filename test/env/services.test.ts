@@ -153,6 +153,6 @@ describe("services", () => {
       "services[0].setup[0].write.asset",
     ],
   ])("that are wrong are refused by their place: %#", (document, path) => {
-    expect(broken(document)).toThrowError(expect.objectContaining({ code: "bad_task", path }) as Error);
+    expect(broken(document)).toThrow(expect.objectContaining({ code: "bad_task", path }) as Error);
   });
 });
