@@ -101,6 +101,32 @@ describe.skipIf(unavailable !== null)("an agent that is root", () => {
     expect(told(verdict)).toEqual({ one: "passed", two: "passed" });
   });
 
+  it("that mounts over its files is graded by what lies there now, or is ungraded, and what was endless is not read", async () => {
+    await run(
+      box,
+      `cd /home/agent; for name in zero endless real folder/inside; do mkdir -p $(dirname $name); echo below > $name; done
+      mount --bind /dev/zero zero; mount --bind /proc/1/pagemap endless; echo above > other; mount --bind other real; mount -t tmpfs none folder`,
+      "root",
+    );
+    const read = (name: string): object => ({
+      id: name.replace("/", "-"),
+      channel: "fs",
+      query: { kind: "text", path: `/home/agent/${name}` },
+      assert: { type: "text", equals: "above\n" },
+    });
+    const shown = command("shown", ["/bin/sh", "-c", `printf '"%s"' "$(cat /home/agent/real)"`], "above");
+    const verdict = await gradeOn(box, {
+      weighted: [...["zero", "endless", "real", "folder/inside"].map(read), shown],
+    });
+    expect(told(verdict)).toEqual({
+      zero: expect.stringMatching(/^ungraded: .*is a char/) as string,
+      endless: expect.stringMatching(/^ungraded: .*EINVAL/) as string,
+      real: "passed",
+      "folder-inside": expect.stringMatching(/^failed: there is nothing/) as string,
+      shown: "passed",
+    });
+  });
+
   const LEFT = {
     "into the root of all cgroups": "echo $$ > /sys/fs/cgroup/cgroup.procs",
     "into a cgroup of its own":

@@ -39,7 +39,7 @@ os.mkdir("names")
 for name in (b"a\\xff", b"a\\xfe", b"new\\nline", b"plain"):
     open(b"names/" + name, "w").close()
 os.mkdir("many")
-for n in range(12_000): os.mknod(f"many/{n}")
+for n in range(50_000): os.mknod(f"many/{n}")
 entities = '<!DOCTYPE d [<!ENTITY a0 "ha">' + "".join(f'<!ENTITY a{n} "{f"&a{n-1};" * 10}">' for n in range(1, 10)) + "]>"
 word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 laughs = f'{entities}<w:document xmlns:w="{word}"><w:body><w:p><w:r><w:t>&a9;</w:t></w:r></w:p></w:body></w:document>'
