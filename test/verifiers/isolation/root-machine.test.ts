@@ -127,6 +127,16 @@ describe.skipIf(unavailable !== null)("an agent that is root", () => {
     });
   });
 
+  it("cannot listen at the grader's port, and without root cannot even try", async () => {
+    const script = `import errno, glob, os
+for port in sorted(glob.glob("/dev/vport*")):
+  try: print(os.open(port, os.O_RDWR))
+  except OSError as error: print(errno.errorcode[error.errno])`;
+    await box.writeFile("/tmp/open.py", script);
+    expect(await run(box, "python3 /tmp/open.py", "root")).toBe("EBUSY\nEBUSY\n");
+    expect(await run(box, "python3 /tmp/open.py")).toBe("EACCES\nEACCES\n");
+  });
+
   const LEFT = {
     "into the root of all cgroups": "echo $$ > /sys/fs/cgroup/cgroup.procs",
     "into a cgroup of its own":
