@@ -30,7 +30,7 @@ export type ExecJsonQuery = z.output<typeof execJsonQuery>;
 export const execJsonChannel = describe({
   query: execJsonQuery,
   results: { json: "json" },
-  version: 1,
+  version: 2,
   onlyLooks: false,
   machine: true,
 });
