@@ -10,6 +10,7 @@
 #include "monitor/snapshot/golden_impl.h"
 #include "test/support/flat_memory.h"
 #include "test/support/host_limits.h"
+#include "test/support/sanitized.h"
 
 using namespace shinken;
 using namespace shinken::test;
@@ -81,7 +82,8 @@ MAP_TEST_CASE("what is read ahead is not waited for") {
 }
 
 MAP_TEST_CASE("a fork that the host has no descriptor for is refused, and leaves no mapping behind") {
-  if (!host_has(&Userfault::can_serve)) return;
+  // The undefined behaviour sanitizer asks a pipe whether an object is there, and takes it for gone without one.
+  if (kSanitized || !host_has(&Userfault::can_serve)) return;
   TempDir dir;
   start_echo(dir, 4)->freeze()->save(dir.file("g"));
   const auto golden = Golden::load(dir.file("g"), {{}, GoldenCheck::kIndex});
