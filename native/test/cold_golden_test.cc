@@ -82,7 +82,8 @@ MAP_TEST_CASE("what is read ahead is not waited for") {
 }
 
 MAP_TEST_CASE("a fork that the host has no descriptor for is refused, and leaves no mapping behind") {
-  // The undefined behaviour sanitizer asks a pipe whether an object is there, and takes it for gone without one.
+  // The undefined behaviour sanitizer asks a pipe whether an object is there, and takes it for gone without
+  // one.
   if (kSanitized || !host_has(&Userfault::can_serve)) return;
   TempDir dir;
   start_echo(dir, 4)->freeze()->save(dir.file("g"));
