@@ -34,6 +34,8 @@ export interface TaskFinding {
   variants: number;
   /** Gates that it does not pass. */
   failed_gates: GateName[];
+  /** Gates that were not reached: the machine failed before. */
+  not_run: GateName[];
   /** What is wrong, each in a sentence. */
   problems: string[];
   ok: boolean;
@@ -110,6 +112,7 @@ async function examineTask(gates: TaskGates, task: LoadedTask, count: number): P
     const scores = found.map(pick);
     return whole && scores.every((score) => score !== null) ? choose(...scores) : null;
   };
+  const failed = (gate: GateName): boolean => problems.some((one) => one.gate === gate);
   return {
     id: task.id,
     expect: task.variant().task.expect,
@@ -120,7 +123,8 @@ async function examineTask(gates: TaskGates, task: LoadedTask, count: number): P
     mutations_flipped: whole && found.every(({ mutationsFlipped }) => mutationsFlipped),
     milestones: variants[0]?.graph.milestones.length ?? 0,
     variants: variants.length,
-    failed_gates: gateNames.filter((gate) => problems.some((one) => one.gate === gate)),
+    failed_gates: gateNames.filter(failed),
+    not_run: whole ? [] : gateNames.filter((gate) => gate !== "runs" && !failed(gate)),
     problems: problems.map(({ problem }) => problem),
     ok: problems.length === 0,
   };
@@ -128,7 +132,10 @@ async function examineTask(gates: TaskGates, task: LoadedTask, count: number): P
 
 async function compareInReverse(gates: TaskGates, task: LoadedTask, finding: TaskFinding): Promise<void> {
   const [variant] = variantsOf(task, 1);
-  if (variant === undefined || finding.oracle === null) return;
+  if (variant === undefined || finding.oracle === null) {
+    if (!finding.not_run.includes("order")) finding.not_run.push("order");
+    return;
+  }
   try {
     const score = await gates.oracleScore(task, variant);
     if (finding.oracle !== 1 || score === 1) return;
@@ -159,7 +166,12 @@ export function renderCheck(report: CheckTasksReport): string {
   lines.push("", "gates");
   for (const { gate, demands } of report.gates) {
     const failing = report.tasks.filter((task) => task.failed_gates.includes(gate)).map(({ id }) => id);
-    const state = failing.length === 0 ? "ok" : `NOT OK: ${failing.join(", ")}`;
+    const open = report.tasks.filter((task) => task.not_run.includes(gate)).map(({ id }) => id);
+    const states = [
+      failing.length === 0 ? "" : `NOT OK: ${failing.join(", ")}`,
+      open.length === 0 ? "" : `not run: ${open.join(", ")}`,
+    ].filter((one) => one !== "");
+    const state = states.length === 0 ? "ok" : states.join("; ");
     lines.push(
       `  ${gate.padEnd(Math.max(...gateNames.map((name) => name.length)))}  ${state}`,
       `    ${demands}`,

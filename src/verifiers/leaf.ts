@@ -1,4 +1,5 @@
 /** One leaf under evaluation, whatever its kind: its fork, its deadline, and what its errors come to. */
+import { setMaxListeners } from "node:events";
 import { isInfrastructure, ShinkenError } from "../errors/index.js";
 import { checkPlan } from "./check.js";
 import type { ChannelContext, EpisodeFacts } from "./channels/channel.js";
@@ -18,7 +19,7 @@ import { cameToLimit, type MachineView } from "./view.js";
 export type Finding =
   | { score: number; evidence: string; judge?: JudgeRecord | undefined }
   /** `fault`: the harness could not ask; unsaid where the content is to blame. */
-  | { ungraded: string; fault?: ShinkenError | undefined };
+  | { ungraded: string; fault?: ShinkenError | undefined; judge?: JudgeRecord | undefined };
 
 /** What a leaf may use while it works. */
 export interface LeafAccess {
@@ -79,6 +80,8 @@ export class LeafRun {
     this.leaf = leaf;
     this.plan = planOf(leaf);
     this.sources = sources;
+    // Every read of a leaf may listen for its end.
+    setMaxListeners(0, this.controller.signal);
   }
 
   /** Starts reading now if that can neither change the machine nor see what another check does. */
@@ -207,8 +210,9 @@ export class LeafRun {
 
   private explain(error: unknown): Finding {
     if (error instanceof ContentFault) {
-      if (this.leaf.on_error === "fail") return { score: 0, evidence: cut(error.message) };
-      return { ungraded: cut(error.message) };
+      const { judge } = error;
+      if (this.leaf.on_error === "fail") return { score: 0, evidence: cut(error.message), judge };
+      return { ungraded: cut(error.message), judge };
     }
     if (error instanceof ShinkenError) {
       const why = error.code === "machine_timeout" ? "timeout" : error.code;

@@ -57,4 +57,6 @@ export interface Judgement {
  */
 export class ContentFault extends Error {
   override readonly name = "ContentFault";
+  /** Of a judge that came to no decision: what it said and cost all the same. */
+  judge?: JudgeRecord;
 }

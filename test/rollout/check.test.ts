@@ -51,6 +51,7 @@ describeOnHost("the gates", () => {
       milestones: 2,
       variants: 1,
       failed_gates: [],
+      not_run: [],
       problems: [],
       ok: true,
     });
@@ -185,6 +186,11 @@ describeOnHost("the gates", () => {
     const report = await checkTasks({ tasks: [broken, makeTask(good)], provider });
     expect(report.tasks.map(({ ok }) => ok)).toEqual([false, true]);
     expect(report.tasks[0]?.problems[0]).toMatch(/setup_failed: setup\[0\]: false gave exit code 1/);
+    expect(report.tasks[0]).toMatchObject({ failed_gates: ["runs"], oracle: null });
+    expect(report.tasks[0]?.not_run).toEqual(
+      report.gates.map(({ gate }) => gate).filter((gate) => gate !== "runs"),
+    );
+    expect(renderCheck(report)).toMatch(/oracle +not run: broken/);
   });
 
   it("try several variants of a task with parameters", async () => {

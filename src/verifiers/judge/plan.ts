@@ -16,7 +16,8 @@ export interface JudgeRecord {
   /** Votes asked for, and those that counted. */
   quorum: number;
   votes: number;
-  criteria: { id: string; met: boolean; votes_for: number; reasons: string[]; quotes: string[] }[];
+  /** `met`: null where there is no majority. */
+  criteria: { id: string; met: boolean | null; votes_for: number; reasons: string[]; quotes: string[] }[];
   prompt_tokens: number;
   completion_tokens: number;
   /** US dollars; null where the price is not known. */
@@ -90,16 +91,9 @@ function decide(
     const said = valid.flatMap((vote) => vote.get(id) ?? []);
     const yes = said.filter((one) => one.met);
     const agreed = Math.max(yes.length, said.length - yes.length);
-    if (agreed * 2 <= quorum) {
-      const why = votes.find((vote) => vote.said === null)?.why;
-      const doubt = why === undefined ? "" : `: ${why}`;
-      throw new ContentFault(
-        `the judge is undecided: ${valid.length} of ${quorum} votes count, ${agreed} agree on ${id}${doubt}`,
-      );
-    }
-    const holds = yes.length * 2 > quorum;
-    met.set(id, holds);
-    const telling = said.filter((one) => one.met === holds);
+    const holds = agreed * 2 <= quorum ? null : yes.length * 2 > quorum;
+    met.set(id, holds === true);
+    const telling = holds === null ? said : said.filter((one) => one.met === holds);
     return {
       id,
       met: holds,
@@ -120,9 +114,19 @@ function decide(
       ? null
       : costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0),
   };
+  const open = criteria.find((one) => one.met === null);
+  if (open !== undefined) {
+    const why = votes.find((vote) => vote.said === null)?.why;
+    const doubt = why === undefined ? "" : `: ${why}`;
+    const fault = new ContentFault(
+      `the judge is undecided about ${open.id}: ${valid.length} of ${quorum} votes count${doubt}`,
+    );
+    fault.judge = record;
+    throw fault;
+  }
   const score = treeScore(node.judge.order, node.judge.criteria, met);
   const evidence = criteria
-    .map(({ id, met: holds, reasons }) => `${id} ${holds ? "met" : "not met"}: ${reasons[0] ?? ""}`)
+    .map(({ id, met: holds, reasons }) => `${id} ${holds === true ? "met" : "not met"}: ${reasons[0] ?? ""}`)
     .join("; ");
   return { score, evidence, judge: record };
 }

@@ -14,6 +14,12 @@ const MALFORMED_LIMIT = 1;
 /** Times that one vote may look. */
 const LOOK_LIMIT = 16;
 
+/** Characters of a quote, unless it is a whole line of the evidence. */
+const QUOTE_LEAST = 8;
+
+const isLineOf = (text: string, quote: string): boolean =>
+  text.split("\n").some((line) => line.trim() === quote.trim());
+
 export interface Said {
   met: boolean;
   reason: string;
@@ -167,6 +173,8 @@ function read(
     if (one.quote === "") return bad(`the criterion ${JSON.stringify(question.id)} is met without a quote`);
     if (!shown.some((text) => text.includes(one.quote)))
       return bad(`the quote of ${JSON.stringify(question.id)} is not in the evidence`);
+    if (one.quote.trim().length < QUOTE_LEAST && !shown.some((text) => isLineOf(text, one.quote)))
+      return bad(`the quote of ${JSON.stringify(question.id)} is too short to point at anything`);
   }
   if (said.size !== questions.length) return bad("it names criteria that were not asked");
   return { said, why: "" };

@@ -9,7 +9,7 @@ export function proveChannel(channel: string, path: Path, offered: readonly stri
   if (offered.includes(channel)) return;
   throw fault(
     path,
-    `the channel "${channel}" is not available on this image`,
+    `the channel "${channel}" is not available: the image lacks it, or capabilities.grader leaves it out`,
     `available: ${offered.length === 0 ? "none" : offered.join(", ")}`,
   );
 }

@@ -1,4 +1,8 @@
 /** Demands that exclude each other: such a check can never pass, or its author meant something else. */
+import { DateTime } from "luxon";
+import type { DateAssertion } from "../assertions/date/schema.js";
+import { spellingOf, unitNamed, unitNames } from "../assertions/quantity/units.js";
+import { nearest } from "../../errors/nearest.js";
 import type { Assertion, TableAssertion } from "../assertions/schema.js";
 import { fault, type Path } from "./fault.js";
 
@@ -7,6 +11,14 @@ export function proveConsistent(assertion: Assertion, path: Path): void {
   switch (assertion.type) {
     case "text":
       proveText(assertion, path);
+      break;
+    case "number":
+    case "quantity":
+      if (assertion.type === "quantity") proveUnit(assertion.unit, path);
+      proveNumber(assertion, path);
+      break;
+    case "date":
+      proveFormats(assertion, path);
       break;
     case "list":
     case "set":
@@ -25,6 +37,48 @@ function refuseBeside(assertion: object, fields: readonly string[], path: Path):
   const other = fields.find((field) => (assertion as Record<string, unknown>)[field] !== undefined);
   if (other !== undefined)
     throw fault([...path, other], "what does not exist has no value: exists: false excludes it");
+}
+
+function proveUnit(unit: string | undefined, path: Path): void {
+  if (unit === undefined || unitNamed(unit) !== undefined) return;
+  const meant = spellingOf(unit) ?? nearest(unit, unitNames);
+  const why = `"${unit}" is no unit (${unitNames.slice(0, 4).join(", ")}, ...) and no currency of three capitals`;
+  throw fault([...path, "unit"], why, meant && `did you mean "${meant}"?`);
+}
+
+/** What equals takes for equal must reach into the bounds. */
+function proveNumber(assertion: Extract<Assertion, { type: "number" | "quantity" }>, path: Path): void {
+  const { equals, tolerance, relative_tolerance: relative, min, max, above, below } = assertion;
+  if (typeof equals !== "number") return;
+  const room = Math.max(tolerance, relative * Math.abs(equals));
+  const excludes = {
+    min: min !== undefined && equals + room < min,
+    max: max !== undefined && equals - room > max,
+    above: above !== undefined && equals + room <= above,
+    below: below !== undefined && equals - room >= below,
+  };
+  for (const [bound, excluded] of Object.entries(excludes))
+    if (excluded) throw fault([...path, bound], `excludes what equals wants (${equals})`);
+}
+
+/** A moment of which no part is the default of another. */
+const SAMPLE = DateTime.fromISO("1987-06-05T07:08:09Z", { zone: "UTC" });
+
+/**
+ * Each format says all that the precision compares, the year above all: what a text leaves out would be taken from the host's clock.
+ */
+function proveFormats(assertion: DateAssertion, path: Path): void {
+  const { formats, locale, precision } = assertion;
+  formats.forEach((format, index) => {
+    if (format === "iso") return;
+    const options = { zone: "UTC", locale };
+    const again = DateTime.fromFormat(SAMPLE.setLocale(locale).toFormat(format), format, options);
+    if (again.isValid && +again.startOf(precision) === +SAMPLE.startOf(precision)) return;
+    throw fault(
+      [...path, "formats", index],
+      `does not say the whole date by ${precision}, or is no format of Luxon's`,
+    );
+  });
 }
 
 function asList<T>(value: T | T[] | undefined): T[] {
@@ -83,8 +137,10 @@ function proveTable(assertion: TableAssertion, path: Path): void {
   if (rows === undefined) throw fault([...path, "key"], "needs rows: it pairs them");
   refuseTwice(key, [...path, "key"]);
   key.forEach((name, index) => {
-    if (!columns.includes(name))
-      throw fault([...path, "key", index], `there is no column ${JSON.stringify(name)}`);
+    if (columns.includes(name)) return;
+    const meant = nearest(name, columns);
+    const why = `there is no column ${JSON.stringify(name)}`;
+    throw fault([...path, "key", index], why, meant && `did you mean "${meant}"?`);
   });
   if (!Array.isArray(rows)) return;
   const places = key.map((name) => columns.indexOf(name));

@@ -212,6 +212,7 @@ describe("a reply of a judge", () => {
     ],
     ["no quote", (asked) => replyOf(asked, (one) => !isControl(one))],
     ["a quote that is nowhere", agreeing("these words are not there")],
+    ["a quote of one letter", agreeing("R")],
     ["nothing", () => ""],
     ["no message", () => ({ body: '{"choices":[]}' })],
     ["no chat completion", () => ({ body: '{"ok":true}' })],
@@ -219,6 +220,19 @@ describe("a reply of a judge", () => {
     const { judge } = await serve(say);
     const verdict = await grade(judgeNode(), {}, { judge, ...said(`x ${evil}`) });
     expect(verdict).toMatchObject({ status: "ungraded", score: null, passed: null });
+  });
+
+  it("that leaves it undecided is in the verdict all the same, with what it cost", async () => {
+    const { judge } = await serve((asked) =>
+      asked.seed === 0 ? refusing(asked) : asked.seed === 1 ? "" : agreeing("x")(asked),
+    );
+    const verdict = await grade(judgeNode([polite], { quorum: 3 }), {}, { judge, ...said("x") });
+    expect(verdict).toMatchObject({ status: "ungraded" });
+    expect(verdict.checks[0]?.judge).toMatchObject({
+      votes: 2,
+      prompt_tokens: 400,
+      criteria: [{ id: "polite", met: null, votes_for: 1 }],
+    });
   });
 
   it("may be mended once", async () => {

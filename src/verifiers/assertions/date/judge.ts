@@ -13,6 +13,16 @@ export type GroundDate = Omit<DateAssertion, "equals" | "after" | "before"> & {
   before?: GroundMoment;
 };
 
+/** How an ISO date begins that says all of a precision: calendar, week or ordinal date, with a time where one is compared. */
+const DAY = /^[+-]?\d{4,6}-?(?:\d{2}-?\d{2}|W\d{2}-?\d|\d{3})(?:T|$)/i;
+const WHOLE: Record<DateAssertion["precision"], RegExp> = {
+  year: /^[+-]?\d{4}/,
+  month: /^[+-]?\d{4,6}-?(?:\d{2}|W\d{2}|\d{3})/i,
+  day: DAY,
+  hour: /^\S+T\d{2}/i,
+  minute: /^\S+T\d{2}:?\d{2}/i,
+  second: /^\S+T\d{2}:?\d{2}:?\d{2}/i,
+};
 /** No date that people write is longer. */
 const TEXT_LIMIT = 200;
 const DAYS_OF_WEEK = 7;
@@ -44,11 +54,12 @@ export function judgeDate(assertion: GroundDate, text: string): Judgement {
 /** Reads a date in the first format that it has. Throws `ContentFault`. */
 export function parseDate(
   text: string,
-  options: Pick<DateAssertion, "formats" | "locale" | "zone">,
+  options: Pick<DateAssertion, "formats" | "locale" | "zone" | "precision">,
 ): DateTime {
   const trimmed = text.length > TEXT_LIMIT ? "" : text.trim();
   const { zone, locale } = options;
   for (const format of options.formats) {
+    if (format === "iso" && !WHOLE[options.precision].test(trimmed)) continue;
     const found =
       format === "iso"
         ? DateTime.fromISO(trimmed, { zone })

@@ -6,6 +6,15 @@ import { assetReference, atLeastOne, otherQuery } from "../expected-schema.js";
 const zone = z
   .string()
   .refine((name) => name === "UTC" || IANAZone.isValidZone(name), "must be UTC or a zone like Europe/Berlin");
+/** One that is not known would be read as the host's own. */
+function isKnownLocale(name: string): boolean {
+  try {
+    return Intl.DateTimeFormat.supportedLocalesOf(name).length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** An ISO 8601 date or time. */
 export const isoDate = z
   .string()
@@ -48,7 +57,7 @@ export const dateAssertion = z
     /** How the text may be written, in Luxon's tokens (`yyyy-MM-dd`, `d LLLL yyyy`); `iso` is ISO 8601. */
     formats: z.array(z.string().min(1).max(100)).min(1).default(["iso"]),
     /** Language of month and day names (BCP 47). */
-    locale: z.string().max(35).default("en"),
+    locale: z.string().max(35).refine(isKnownLocale, "is no language that this runtime knows").default("en"),
     /** Zone of a time that names none. */
     zone: zone.default("UTC"),
     equals: moment.optional(),

@@ -1,3 +1,5 @@
+import { nearest } from "../../../errors/nearest.js";
+
 /**
  * Units that a quantity may have, each as a factor of its dimension's base. Factors of the international yard and pound (1959),
  * of the SI brochure (9th edition) and of IEC 80000-13 for binary prefixes; all are exact.
@@ -95,6 +97,17 @@ export function unitNamed(name: string): Unit | undefined {
   }
   return CURRENCY.test(name) ? { dimension: name, factor: 1 } : undefined;
 }
+
+/** The name of a unit that is spelt out in a text, exactly or nearly: `metres` is `m`. */
+export function spellingOf(word: string): string | undefined {
+  const lower = word.toLowerCase();
+  const spelt = lookUp(spellings, lower) ?? lookUp(spellings, lower.replace(/s$/, ""));
+  const meant = nearest(lower, Object.keys(spellings));
+  return spelt ?? (meant === undefined ? undefined : lookUp(spellings, meant));
+}
+
+/** Names that an author may write, currencies aside. */
+export const unitNames: readonly string[] = Object.values(dimensions).flatMap((units) => Object.keys(units));
 
 /** The unit of a word in a text: a name, a spelling (also in the plural), or a currency's sign. */
 export function unitOf(word: string, signs: Readonly<Record<string, string>> = {}): Unit | undefined {
