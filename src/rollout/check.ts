@@ -100,7 +100,7 @@ async function examineTask(gates: TaskGates, task: LoadedTask, count: number): P
       found.push(findings);
       problems.push(...findings.problems.map(({ gate, problem }) => ({ gate, problem: name + problem })));
     } catch (error) {
-      const why = error instanceof ShinkenError ? `${error.code}: ${error.message}` : String(error);
+      const why = error instanceof ShinkenError ? told(error) : String(error);
       problems.push({ gate: "runs", problem: name + why });
     }
   }
@@ -128,6 +128,10 @@ async function examineTask(gates: TaskGates, task: LoadedTask, count: number): P
     problems: problems.map(({ problem }) => problem),
     ok: problems.length === 0,
   };
+}
+
+function told({ code, message, suggestion }: ShinkenError): string {
+  return `${code}: ${message}${suggestion === undefined ? "" : ` (${suggestion})`}`;
 }
 
 async function compareInReverse(gates: TaskGates, task: LoadedTask, finding: TaskFinding): Promise<void> {
