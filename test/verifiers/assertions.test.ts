@@ -4,6 +4,8 @@ import { judge } from "../../src/verifiers/assertions/judge.js";
 import { jsonEquals, jsonIncludes } from "../../src/verifiers/assertions/json.js";
 import { matchByKey, matchByRelation } from "../../src/verifiers/assertions/matching.js";
 import { type Assertion, assertion, type Json } from "../../src/verifiers/assertions/schema.js";
+import { channelQuery } from "../../src/verifiers/channels/schema.js";
+import { codeSpec } from "../../src/verifiers/code/schema.js";
 import { ground } from "../../src/verifiers/expected.js";
 import { type Answer, ContentFault } from "../../src/verifiers/value.js";
 
@@ -74,6 +76,40 @@ describe("number", () => {
     [{ min: 1 }, 0.5, 0],
   ])("%j on %d scores %d", async (spec, value, expected) => {
     expect(await score({ type: "number", ...spec }, number(value))).toBe(expected);
+  });
+});
+
+describe("a key that objects of JavaScript have of their own", () => {
+  const trap = JSON.parse('{"__proto__":{"x":2}}') as Json;
+  const same = JSON.parse('{"a":1,"__proto__":{"x":2}}') as Json;
+
+  it.each([
+    ["subset", { subset: trap }],
+    ["equals", { equals: trap }],
+    ["literal", { subset: { literal: trap } }],
+    ["an inner key of subset", { subset: { a: trap } }],
+    ["enum", { schema: { enum: [trap] } }],
+  ])("is demanded by %s like any other", async (_, demand) => {
+    expect(await score({ type: "json", ...demand }, json({ a: 1 }))).toBe(0);
+    expect(await score({ type: "json", ...demand }, json({}))).toBe(0);
+  });
+
+  it("is found where it is", async () => {
+    expect(await score({ type: "json", subset: trap }, json(same))).toBe(1);
+    expect(await score({ type: "json", equals: same }, json(same))).toBe(1);
+    expect(await score({ type: "json", equals: { literal: trap } }, json(trap))).toBe(1);
+  });
+
+  it("reaches a code node and a module", () => {
+    expect(Object.keys(codeSpec.parse({ module: "a.js", params: trap }).params)).toEqual(["__proto__"]);
+    const query = { module: "thunderbird", ask: "accounts", args: trap };
+    const pair = channelQuery.parse({ channel: "module", query });
+    expect(Object.keys((pair.query as { args: object }).args)).toEqual(["__proto__"]);
+  });
+
+  it.each([undefined, Number.NaN, new Date(0), [1n]])("does not make JSON of %s", (value) => {
+    expect(() => assertion.parse({ type: "json", equals: { literal: value } })).toThrow();
+    expect(() => codeSpec.parse({ module: "a.js", params: { value } })).toThrow();
   });
 });
 

@@ -1,5 +1,6 @@
 /** A code node: the escape hatch. A module among the task's grading assets computes a score that no assertion can state. */
 import { z } from "zod";
+import { jsonFields } from "../assertions/json-value.js";
 import { type ChannelName, channelNames } from "../channels/schema.js";
 
 /** MiB of the engine's whole memory: unless the node says otherwise, at least (the engine itself), and at most. */
@@ -16,7 +17,7 @@ export const codeSpec = z.strictObject({
   /** Channels that it may read. */
   channels: z.array(z.enum(channelNames as [ChannelName, ...ChannelName[]])).default(["fs"]),
   /** Handed to it as they are. */
-  params: z.record(z.string(), z.json()).default({}),
+  params: jsonFields.default({}),
   memory_mib: z.int().min(LEAST_MEMORY_MIB).max(MEMORY_LIMIT_MIB).default(DEFAULT_MEMORY_MIB),
   /** Where its clock stands; nothing in it tells the host's time. */
   now: z.iso.datetime({ offset: true }).default("1970-01-01T00:00:00Z"),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonFields } from "../../assertions/json-value.js";
 import { describe } from "../describe.js";
 import { moduleName } from "./manifest.js";
 
@@ -9,7 +10,7 @@ const moduleQuery = z.strictObject({
   /** One of the module's queries. */
   ask: z.string().min(1).max(64),
   /** Handed to it as they are; the module says what it takes. */
-  args: z.record(z.string(), z.json()).default({}),
+  args: jsonFields.default({}),
   timeout_ms: z.int().positive().max(600_000).default(10_000),
 });
 
