@@ -3,6 +3,7 @@ import { nearest } from "../../errors/nearest.js";
 import { shapeFault } from "../assertions/json.js";
 import { moduleNames, moduleOf } from "../channels/module/registry.js";
 import { assetsOf, type ChannelQuery } from "../channels/schema.js";
+import { statementFault } from "../channels/sqlite/statement.js";
 import { fault, type Path, type ProofContext } from "./fault.js";
 
 export function proveChannel(channel: string, path: Path, offered: readonly string[]): void {
@@ -22,6 +23,7 @@ export function proveQuery(
 ): void {
   proveChannel(query.channel, [...path, "channel"], channels);
   proveModule(query, path);
+  proveStatement(query, path);
   for (const asset of assetsOf(query)) proveAsset(asset.name, [...path, ...asset.path], context);
 }
 
@@ -61,4 +63,11 @@ export function proveModule(query: ChannelQuery, path: Path): void {
   }
   const wrong = shapeFault(args, spec.args);
   if (wrong !== undefined) throw fault([...path, "query", "args"], wrong);
+}
+
+/** A query of SQLite is one that can be right on some database. */
+function proveStatement(query: ChannelQuery, path: Path): void {
+  if (query.channel !== "sqlite") return;
+  const wrong = statementFault(query.query.sql, query.query.bind);
+  if (wrong !== undefined) throw fault([...path, "query", ...wrong.path], wrong.why, wrong.suggestion);
 }

@@ -7,8 +7,11 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { compileFunction } from "node:vm";
 import type { BindParams, Database, SqlJsStatic, Statement } from "sql.js";
+import { ShinkenError } from "../../../errors/index.js";
 import { type Cell, ContentFault } from "../../value.js";
 import { rollBack } from "./journal.js";
+import { type Bind, parameterName, statementFault } from "./statement.js";
+import { StillDate, stillCrypto, stillPerformance } from "./still.js";
 import { applyLog } from "./wal.js";
 
 /** Bytes of a database, or of its log, that are copied out. */
@@ -25,7 +28,7 @@ export interface SqliteJob {
   log: Uint8Array | null;
   journal: Uint8Array | null;
   sql: string;
-  bind?: (string | number | null)[] | Record<string, string | number | null> | undefined;
+  bind?: Bind | undefined;
 }
 
 export interface SqliteResult {
@@ -64,14 +67,16 @@ async function compileEngine(): Promise<Engine> {
   // Compiled once: parsing the package costs more than all the rest of an engine.
   const body = compileFunction(
     readFileSync(path, "utf8"),
-    ["exports", "require", "module", "__filename", "__dirname"],
+    ["exports", "require", "module", "__filename", "__dirname", "Date", "performance"],
     { filename: path },
   ) as (...words: unknown[]) => void;
   return {
     module: await wasm.compile(readFileSync(path.replace(/\.js$/, ".wasm"))),
     evaluate: () => {
       const module = { exports: {} };
-      body(module.exports, require, module, path, dirname(path));
+      const crypto = stillCrypto();
+      const load = (name: string): unknown => (name === "node:crypto" ? crypto : require(name));
+      body(module.exports, load, module, path, dirname(path), StillDate, stillPerformance);
       return module.exports as Initialise;
     },
   };
@@ -108,8 +113,14 @@ function makeSpare(): void {
   });
 }
 
-/** Runs the query. Throws `ContentFault` for a broken database, a query that does not fit it, or too large a result. */
+/**
+ * Runs the query. Throws `ContentFault` for a broken database, a query that does not fit it, or too large a result, and
+ * `grader_error` for a query that would be wrong on any database.
+ */
 export async function querySqlite(job: SqliteJob): Promise<SqliteResult> {
+  const fault = statementFault(job.sql, job.bind);
+  if (fault !== undefined)
+    throw new ShinkenError("grader_error", fault.why, { suggestion: fault.suggestion });
   const settled = job.journal === null ? job.database : rollBack(job.database, job.journal);
   const image = applyLog(settled, job.log ?? new Uint8Array(), DATABASE_LIMIT);
   const engine = await takeEngine();
@@ -117,13 +128,29 @@ export async function querySqlite(job: SqliteJob): Promise<SqliteResult> {
   try {
     database = new engine.Database(image);
     database.run(`PRAGMA hard_heap_limit=${HEAP_LIMIT}; PRAGMA trusted_schema=OFF; PRAGMA query_only=ON;`);
-    return readAll(onlyStatement(database, job.sql), job.bind);
+    return readAll(database.prepare(job.sql), job.bind);
   } catch (error) {
     if (error instanceof ContentFault) throw error;
-    throw new ContentFault(`SQLite: ${error instanceof Error ? error.message : String(error)}`);
+    const why = error instanceof Error ? error.message : String(error);
+    if (await isAuthors(why, job.sql)) throw new ShinkenError("grader_error", `SQLite: ${why}`);
+    throw new ContentFault(`SQLite: ${why}`);
   } finally {
     closeQuietly(database);
     makeSpare();
+  }
+}
+
+/** Whether an empty database says the same of the query, and not for being empty: then no content is at fault. */
+async function isAuthors(why: string, sql: string): Promise<boolean> {
+  if (/^no such (table|column)|memory/.test(why)) return false;
+  const database = new (await freshEngine()).Database();
+  try {
+    database.prepare(sql);
+    return false;
+  } catch (error) {
+    return error instanceof Error && error.message === why;
+  } finally {
+    closeQuietly(database);
   }
 }
 
@@ -134,15 +161,6 @@ function closeQuietly(database: Database | undefined): void {
   } catch {
     // Nothing outside the engine's own memory is held.
   }
-}
-
-function onlyStatement(database: Database, sql: string): Statement {
-  const statements = database.iterateStatements(sql);
-  const first = statements.next();
-  if (first.done) throw new ContentFault("the query holds no statement");
-  if (statements.getRemainingSQL().replace(/[;\s]/g, "") !== "")
-    throw new ContentFault("the query holds more than one statement");
-  return first.value;
 }
 
 function readAll(statement: Statement, bind: SqliteJob["bind"]): SqliteResult {
@@ -164,9 +182,7 @@ function readAll(statement: Statement, bind: SqliteJob["bind"]): SqliteResult {
 
 function named(bind: NonNullable<SqliteJob["bind"]>): BindParams {
   if (Array.isArray(bind)) return bind;
-  return Object.fromEntries(
-    Object.entries(bind).map(([name, value]) => [/^[:@$]/.test(name) ? name : `:${name}`, value]),
-  );
+  return Object.fromEntries(Object.entries(bind).map(([name, value]) => [parameterName(name), value]));
 }
 
 function cellOf(value: unknown): Cell {

@@ -26,7 +26,7 @@ export type SqliteQuery = z.output<typeof sqliteQuery>;
 export const sqliteChannel = describe({
   query: sqliteQuery,
   results: { table: "table", number: "number", text: "text", column: "list" },
-  version: 1,
+  version: 2,
   onlyLooks: true,
   machine: true,
 });

@@ -1,14 +1,20 @@
 /** Databases of the machine: copied out of the grading fork with their log, queried on the host. */
+import { ShinkenError } from "../../../errors/index.js";
 import { sqliteInPool } from "../../pool.js";
 import { type Answer, type Cell, ContentFault } from "../../value.js";
 import type { MachineView } from "../../view.js";
 import type { ReadChannel } from "../channel.js";
+import { statementFault } from "./statement.js";
 import type { SqliteQuery } from "./query.js";
 import { DATABASE_LIMIT, type SqliteResult } from "./engine.js";
 
 type File = Uint8Array | null;
 
 export const readSqlite: ReadChannel<SqliteQuery> = async (query, context) => {
+  // A query of a code node comes here unproved; a missing database must not hide what is wrong with it.
+  const fault = statementFault(query.sql, query.bind);
+  if (fault !== undefined)
+    throw new ShinkenError("grader_error", fault.why, { suggestion: fault.suggestion });
   const view = await context.view();
   // Mostly the path is no link: then these are the reads below, which the view makes once.
   const ahead = filesOf(view, query.path);
