@@ -98,6 +98,45 @@ describe("a hostile guest", () => {
     });
   });
 
+  const entry = (name: Uint8Array, target: Uint8Array | null = null): Uint8Array =>
+    encode([name, target === null ? "f" : "l", 0o644, 0, 1000, 1000, 0, 0, target]);
+  const folder = (...entries: Uint8Array[]): AgentClient =>
+    client((stream) => [
+      ...entries.map((one) => data(stream, 3, one)),
+      reply(stream, { count: entries.length, more: false }),
+    ]);
+
+  it.each([
+    [
+      "a name",
+      folder(entry(Buffer.from("plain")), entry(Uint8Array.of(0xff, 0x61))),
+      "list /x: name 0xff61: ",
+    ],
+    [
+      "a link's target",
+      folder(entry(Buffer.from("link"), Uint8Array.of(0xfe))),
+      "stat /x/link: target 0xfe: ",
+    ],
+    ["a long name", folder(entry(new Uint8Array(100).fill(0xff))), `list /x: name 0x${"ff".repeat(64)}...: `],
+  ])("cannot pass %s that is not UTF-8 for another, nor leave it out", async (_what, guest, said) => {
+    await expect(guest.list("/x")).rejects.toMatchObject({
+      code: "guest_error",
+      errno: "EILSEQ",
+      message: `${said}illegal byte sequence (EILSEQ)`,
+    });
+    // The answer is the guest's, not a breach: its machine is still of use.
+    await expect(guest.list("/x")).rejects.toMatchObject({ errno: "EILSEQ" });
+  });
+
+  it("cannot hide a byte order mark in a name", async () => {
+    const names = ["\ufeffdone.txt", "done.txt"];
+    const guest = folder(...names.map((name) => entry(Buffer.from(name))));
+    expect((await guest.list("/x")).map(({ path }) => path).sort()).toEqual([
+      "/x/done.txt",
+      "/x/\ufeffdone.txt",
+    ]);
+  });
+
   it("cannot make the host throw anything but an error of the table", async () => {
     const answer = fc.record({
       kind: fc.constantFrom(2, 2, 3, 4, 5),

@@ -1,5 +1,6 @@
 /** Files of the guest: contents, records, hashes. */
 import { createHash } from "node:crypto";
+import type { z } from "zod";
 import { ShinkenError } from "../../errors/index.js";
 import type { FileStat, ReadOptions, WriteOptions } from "../sandbox.js";
 import { defaultUser, toBytes } from "./command.js";
@@ -148,7 +149,10 @@ export async function statIfExists(
   }
 }
 
-/** Entries of a folder sorted by name, the first `limit` of them. `too_large` for a folder that cannot be told in full. */
+/**
+ * Entries of a folder sorted by name, the first `limit` of them. `too_large` for a folder that cannot be told in full, `guest_error`
+ * with EILSEQ for one with a name or a link's target that is not UTF-8: no path of ours would lead there.
+ */
 export async function list(
   link: AgentLink,
   path: string,
@@ -156,22 +160,23 @@ export async function list(
   limits: ExchangeOptions,
 ): Promise<FileStat[]> {
   const base = path.endsWith("/") ? path : `${path}/`;
-  const entries: { name: string; stat: FileStat }[] = [];
+  const records: z.infer<typeof fileRecord>[] = [];
   const reply = await request(link, Op.list, `list ${path}`, { path, limit: maxEntries }, listReply, {
     ...limits,
     credit: recordCredit,
     onData: (channel, bytes) => {
       if (channel !== Channel.records) throw protocolError(`records on channel ${channel}`);
-      for (const record of parseRecords(fileRecord, bytes)) {
-        const name = recordName(record);
-        entries.push({ name, stat: fileStat(base + name, record) });
-      }
-      if (entries.length > maxEntries) throw protocolError("more entries than asked for");
+      for (const record of parseRecords(fileRecord, bytes)) records.push(record);
+      if (records.length > maxEntries) throw protocolError("more entries than asked for");
     },
   });
-  if (reply.count !== entries.length)
-    throw protocolError(`${entries.length} entries where ${reply.count} were announced`);
+  if (reply.count !== records.length)
+    throw protocolError(`${records.length} entries where ${reply.count} were announced`);
   if (reply.more) throw new ShinkenError("too_large", `${path} has more than ${maxEntries} entries.`);
+  const entries = records.map((record) => {
+    const name = recordName(path, record);
+    return { name, stat: fileStat(base + name, record) };
+  });
   entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   return entries.slice(0, limit).map((entry) => entry.stat);
 }

@@ -2,7 +2,7 @@
 import { decode, decodeMulti } from "@msgpack/msgpack";
 import { z } from "zod";
 import type { FileStat, FileType, ProcessInfo } from "../sandbox.js";
-import { protocolError } from "./failures.js";
+import { GuestError, protocolError } from "./failures.js";
 
 const count = z.number().min(0);
 /** Bytes of a file. The kernel claims more of /proc/kcore than its own type holds, and anybody can link there. */
@@ -80,7 +80,10 @@ export const processRecord = z.tuple([
   count,
 ]);
 
-const text = new TextDecoder();
+/** Names are compared with what somebody wrote: no two may look the same, so nothing is replaced or left out. */
+const exactText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** The kernel cuts a process's name within a letter, and no path is made of it. */
+const looseText = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The one value in `payload`, checked. Throws `agent_protocol`. */
 export function parseReply<T>(schema: z.ZodType<T>, payload: Uint8Array): T {
@@ -111,7 +114,20 @@ export function parseRecords<T>(schema: z.ZodType<T>, payload: Uint8Array): T[] 
   return records;
 }
 
-/** A file's record as the contract has it; `path` is the whole path. */
+/** Bytes that an error shows. */
+const shownBytes = 64;
+
+/** A name in UTF-8. Throws `guest_error` with EILSEQ and its first bytes in hex for one that is not; `what` is what was asked. */
+function exact(bytes: Uint8Array, what: string, step: "name" | "target"): string {
+  try {
+    return exactText.decode(bytes);
+  } catch {
+    const hex = Buffer.from(bytes.subarray(0, shownBytes)).toString("hex");
+    throw new GuestError(what, "EILSEQ", step, `0x${hex}${bytes.length > shownBytes ? "..." : ""}`);
+  }
+}
+
+/** A file's record as the contract has it; `path` is the whole path. Throws `guest_error` for a target that is not UTF-8. */
 export function fileStat(path: string, record: z.infer<typeof fileRecord>): FileStat {
   const [, type, mode, size, uid, gid, seconds, nanoseconds, target] = record;
   return {
@@ -122,12 +138,13 @@ export function fileStat(path: string, record: z.infer<typeof fileRecord>): File
     uid,
     gid,
     mtime: seconds + nanoseconds / 1e9,
-    ...(target === null ? {} : { target: text.decode(target) }),
+    ...(target === null ? {} : { target: exact(target, `stat ${path}`, "target") }),
   };
 }
 
-export function recordName(record: z.infer<typeof fileRecord>): string {
-  return text.decode(record[0]);
+/** The name of an entry of `folder`. Throws `guest_error` for one that is not UTF-8. */
+export function recordName(folder: string, record: z.infer<typeof fileRecord>): string {
+  return exact(record[0], `list ${folder}`, "name");
 }
 
 export function processInfo(record: z.infer<typeof processRecord>): ProcessInfo {
@@ -137,7 +154,7 @@ export function processInfo(record: z.infer<typeof processRecord>): ProcessInfo 
     ppid,
     uid,
     state,
-    name: text.decode(name),
-    argv: argv.map((argument) => text.decode(argument)),
+    name: looseText.decode(name),
+    argv: argv.map((argument) => looseText.decode(argument)),
   };
 }
