@@ -36,6 +36,8 @@ export interface MemoryMachine {
   processes?: Partial<ProcessInfo>[];
   /** By the program's path. */
   commands?: Record<string, Command>;
+  /** Paths that a folder lists and that are not there when somebody looks. */
+  vanished?: string[];
 }
 
 /** Counts over a machine and all its forks. */
@@ -56,6 +58,7 @@ export class MemorySandbox implements Sandbox {
   readonly nodes: Map<string, Node>;
   processInfos: ProcessInfo[];
   commands: Record<string, Command>;
+  private vanished: ReadonlySet<string>;
   /** Paths, or program paths, whose calls never answer; `*` is every call. */
   hang = new Set<string>();
   private gone = false;
@@ -66,6 +69,7 @@ export class MemorySandbox implements Sandbox {
     this.counters = counters;
     this.nodes = new Map([["/", { type: "directory" }]]);
     this.commands = machine.commands ?? {};
+    this.vanished = new Set(machine.vanished);
     this.processInfos = (machine.processes ?? []).map((one, index) => ({
       pid: index + 2,
       ppid: 1,
@@ -178,12 +182,13 @@ export class MemorySandbox implements Sandbox {
 
   async statIfExists(path: string): Promise<FileStat | null> {
     await this.call("stat", path);
-    const node = this.nodes.get(path);
+    const node = this.vanished.has(path) ? undefined : this.nodes.get(path);
     return node === undefined ? null : this.describe(path, node);
   }
 
   async list(path: string, limit = 10_000): Promise<FileStat[]> {
     await this.call("list", path);
+    if (this.vanished.has(path)) throw refused("ENOENT", path);
     const folder = path === "/" ? "/" : `${path}/`;
     return [...this.nodes]
       .filter(([one]) => one !== "/" && one.startsWith(folder) && !one.slice(folder.length).includes("/"))
@@ -208,6 +213,7 @@ export class MemorySandbox implements Sandbox {
     for (const [path, node] of this.nodes) child.nodes.set(path, node);
     child.processInfos = structuredClone(this.processInfos);
     child.commands = this.commands;
+    child.vanished = this.vanished;
     child.hang = new Set(this.hang);
     this.counters.open++;
     return child;

@@ -24,6 +24,13 @@ const readText = (id: string, more: object = {}): object =>
   ask(id, "fs", { kind: "text" }, { type: "text", contains: "x" }, more);
 const hash = (id: string): object => ask(id, "fs", { kind: "hash" }, { type: "text", equals: "x" });
 
+/** Nothing matches a pattern below the agent's home. */
+const glob = (pattern: string): object => ({
+  channel: "fs",
+  query: { kind: "glob", pattern: `/home/agent/${pattern}` },
+  assert: { type: "list", length: { equals: 0 } },
+});
+
 const PREPARE = `
 import os, socket, sqlite3, zipfile
 os.chdir("/home/agent")
@@ -36,8 +43,14 @@ for name, size in {"sparse": 10 << 30, "largest": (1 << 63) - 1, "sparse.db": 10
     with open(name, "w") as file: file.truncate(size)
 os.symlink("sparse", "to-sparse")
 os.mkdir("names")
-for name in (b"a\\xff", b"a\\xfe", b"new\\nline", b"plain"):
-    open(b"names/" + name, "w").close()
+for name in ("new\\nline", "plain", "\\ufeffdone.txt"):
+    open("names/" + name, "w").close()
+os.makedirs(b"hidden/\\xff")
+os.mkdir("hidden/\\ufffd")
+open(b"hidden/\\xff/a.tmp", "w").close()
+os.makedirs("dotted/.folder")
+open("dotted/.folder/.a.tmp", "w").close()
+os.symlink("dotted", "to-dotted")
 os.mkdir("many")
 for n in range(50_000): os.mknod(f"many/{n}")
 entities = '<!DOCTYPE d [<!ENTITY a0 "ha">' + "".join(f'<!ENTITY a{n} "{f"&a{n-1};" * 10}">' for n in range(1, 10)) + "]>"
@@ -90,7 +103,7 @@ describe.skipIf(unavailable !== null)("traps of an agent without rights", () => 
       [readText("process-memory", { on_error: "fail" }), /^failed: .*EIO/],
       [readText("memory"), /^ungraded: .*is larger than/],
       [readText("endless"), /^ungraded: .*EINVAL/],
-      [readText("bytes"), /^failed: there is nothing at/],
+      [readText("bytes"), /^ungraded: .*target 0xfffe: .*EILSEQ/],
       [readText("sparse"), /^ungraded: .*is larger than/],
       [readText("largest", { on_error: "fail" }), /^failed: .*is larger than/],
       [hash("sparse"), /^ungraded: .*more than 268435456 bytes/],
@@ -105,10 +118,24 @@ describe.skipIf(unavailable !== null)("traps of an agent without rights", () => 
           "names",
           "fs",
           { kind: "tree" },
-          { type: "list", contains: ["plain", "new\nline"], length: { equals: 4 } },
+          { type: "list", contains: ["plain", "new\nline"], length: { equals: 3 } },
         ),
         /^passed/,
       ],
+      [
+        ask("hidden", "fs", { kind: "tree" }, { type: "list", equals: ["\ufffd/"] }),
+        /^ungraded: .*hidden: name 0xff: .*EILSEQ/,
+      ],
+      [
+        ask("hidden", "fs", { kind: "manifest" }, { type: "json", equals: {} }, { on_error: "fail" }),
+        /^failed: .*hidden: name 0xff: .*EILSEQ/,
+      ],
+      [glob("hidden/**/*.tmp"), /^ungraded: .*hidden: name 0xff: .*EILSEQ/],
+      [glob("hidden/*/*.tmp"), /^ungraded: .*hidden: name 0xff: .*EILSEQ/],
+      [glob("dotted/**/*.tmp"), /^failed: length 0: saw 1/],
+      [glob("to-dotted/**/*.tmp"), /^failed: length 0: saw 1/],
+      [glob("names/done.txt"), /^passed/],
+      [glob("names/d*.txt"), /^passed/],
       [
         ask("many", "fs", { kind: "tree" }, { type: "list", equals: [] }),
         /^ungraded: .*10000 entries or more/,

@@ -41,7 +41,7 @@ export const fsChannel = describe({
     manifest: "json",
     glob: "list",
   },
-  version: 1,
+  version: 2,
   onlyLooks: true,
   machine: true,
 });

@@ -53,38 +53,33 @@ export async function walkTree(
   return (await visit(root, depth)).sort(byPath);
 }
 
-/** Absolute paths that match a pattern, sorted. `**` stands for any number of folders. */
+/**
+ * Absolute paths that match a pattern, sorted. `**` stands for any number of folders. A folder that was listed but cannot be entered
+ * is a `ContentFault`, never empty.
+ */
 export async function walkGlob(view: MachineView, pattern: string): Promise<string[]> {
   const segments = pattern.split("/").filter((segment) => segment !== "");
   const budget = new Budget();
   const found = new Set<string>();
-  const descend = async (folder: string, at: number): Promise<void> => {
+  const descend = async (folder: string, at: number, listed?: FileStat): Promise<void> => {
     const segment = segments[at];
     if (segment === undefined) {
       found.add(folder);
       return;
     }
-    if (segment === "**") {
-      await descend(folder, at + 1);
-      for (const entry of await folders(folder)) await descend(entry.path, at);
-      return;
-    }
-    if (!/[*?[]/.test(segment)) {
+    if (segment !== "**" && !/[*?[]/.test(segment)) {
       const path = posix.join(folder, segment);
       if ((await view.stat(path)) !== null) await descend(path, at + 1);
       return;
     }
-    if ((await view.resolve(folder))?.stat.type !== "directory") return;
-    for (const entry of await entries(view, folder, budget)) {
-      if (matchesWildcard(segment, posix.basename(entry.path))) await descend(entry.path, at + 1);
+    if (segment === "**") await descend(folder, at + 1, listed);
+    const isFolder = listed?.type === "directory" || (await view.resolve(folder))?.stat.type === "directory";
+    if (!isFolder) return;
+    for (const { path, stat } of await entries(view, folder, budget)) {
+      if (segment !== "**") {
+        if (matchesWildcard(segment, posix.basename(path))) await descend(path, at + 1, stat);
+      } else if (stat.type === "directory") await descend(path, at, stat);
     }
-  };
-  const folders = async (folder: string): Promise<Entry[]> => {
-    if ((await view.stat(folder))?.type !== "directory") return [];
-    const inside = await entries(view, folder, budget);
-    return inside.filter(
-      (entry) => entry.stat.type === "directory" && !posix.basename(entry.path).startsWith("."),
-    );
   };
   await descend("/", 0);
   return [...found].sort();
