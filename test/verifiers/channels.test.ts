@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { matchesWildcard } from "../../src/verifiers/channels/fs/wildcard.js";
 import { closePool, type EpisodeFacts } from "../../src/verifiers/index.js";
 import { type Command, type MemoryMachine, MemorySandbox } from "../support/memory-sandbox.js";
-import { grade, silent } from "./support.js";
+import { grade, graphOf, silent } from "./support.js";
 
 afterAll(closePool);
 
@@ -36,6 +36,8 @@ describe("fs", () => {
     "/w/loop": { type: "symlink", target: "loop" },
     "/w/sub/.hidden": "h",
     "/w/sub/x.log": "x",
+    "/w/.b.tmp": "b",
+    "/w/.cache/c.tmp": "c",
   };
   const at = (query: object, assert: object, more: object = {}) =>
     check("fs", query, assert, { files }, more);
@@ -114,7 +116,11 @@ describe("fs", () => {
     ],
     [
       { kind: "glob", pattern: "/w/sub/*" },
-      { type: "list", equals: ["/w/sub/x.log"] },
+      { type: "list", equals: ["/w/sub/.hidden", "/w/sub/x.log"] },
+    ],
+    [
+      { kind: "glob", pattern: "/w/**/*.tmp" },
+      { type: "set", equals: ["/w/.b.tmp", "/w/.cache/c.tmp"] },
     ],
     [
       { kind: "glob", pattern: "/none/*" },
@@ -158,6 +164,21 @@ describe("fs", () => {
     expect(machine.counters.calls.filter((call) => call.includes("read "))).toEqual([]);
   });
 
+  it.each([
+    [{ kind: "glob", pattern: "/w/**/*.tmp" }],
+    [{ kind: "glob", pattern: "/w/s*/*" }],
+    [{ kind: "tree", path: "/w" }],
+    [{ kind: "manifest", path: "/w" }],
+  ])("%j faults at a folder that is listed and then is not there", async (query) => {
+    const assert =
+      query.kind === "manifest" ? { type: "json", equals: {} } : { type: "list", length: { equals: 0 } };
+    const machine = new MemorySandbox({ files, vanished: ["/w/sub"] });
+    const { status, evidence } = await check("fs", query, assert, machine);
+    expect([status, evidence]).toEqual(["ungraded", expect.stringContaining("/w/sub: ENOENT")]);
+    const failing = await check("fs", query, assert, machine, { on_error: "fail" });
+    expect(failing.status).toBe("failed");
+  });
+
   it("parses a large file in a thread, to the same value", async () => {
     const rows = Array.from({ length: 20_000 }, (_, index) => [String(index), "x"]);
     const csv = `id,v\n${rows.map((row) => row.join(",")).join("\n")}\n`;
@@ -180,6 +201,24 @@ describe("fs", () => {
       { files: { "/big": "x".repeat(1_000_000) } },
     );
     expect(evidence.length).toBeLessThanOrEqual(2_000);
+  });
+});
+
+describe("a tree", () => {
+  const tree = { channel: "fs", query: { kind: "tree", path: "/w" } };
+  it.each([
+    [{ type: "list", equals: ["a", "/w/b"] }, "assert.equals[1]"],
+    [{ type: "set", contains: ["/w/b"] }, "assert.contains[0]"],
+    [{ type: "list", excludes: ["/w/b"] }, "assert.excludes[0]"],
+  ])("is never asked for an absolute path: %j is refused", (assert, path) => {
+    expect(() => graphOf({ id: "c", ...tree, assert })).toThrow(
+      expect.objectContaining({ code: "bad_task", path: expect.stringContaining(path) as string }),
+    );
+  });
+  it("takes paths below its root, and a glob absolute ones", () => {
+    const glob = { channel: "fs", query: { kind: "glob", pattern: "/w/*" } };
+    graphOf({ id: "c", ...tree, assert: { type: "list", equals: ["a", "sub/"] } });
+    graphOf({ id: "c", ...glob, assert: { type: "list", excludes: ["/w/b"] } });
   });
 });
 
@@ -218,7 +257,9 @@ describe("an expected value from a second query", () => {
 describe("wildcards", () => {
   it.each([
     ["*.txt", "a.txt", true],
-    ["*.txt", ".txt", false],
+    ["*.txt", ".txt", true],
+    ["?b", ".b", true],
+    ["[!a]b", ".b", true],
     [".*", ".bashrc", true],
     ["a?c", "abc", true],
     ["a?c", "ac", false],
