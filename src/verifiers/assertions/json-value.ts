@@ -26,8 +26,10 @@ const demandJson = (value: unknown, context: z.core.$RefinementCtx): void => {
 /** JSON as it stands: zod's own schema rebuilds objects and thereby loses the key `__proto__`, a name like any other. */
 export const json = z.unknown().superRefine(demandJson) as unknown as z.ZodType<Json>;
 
-/** An object of JSON, likewise as it stands: `z.record` would lose the same key. */
-export const jsonFields = z.unknown().superRefine((value, context) => {
+const fields = z.unknown().superRefine((value, context) => {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) demandJson(value, context);
   else context.addIssue({ code: "custom", message: "expected an object", path: [] });
-}) as unknown as z.ZodType<Record<string, Json>>;
+});
+
+/** An object of JSON, likewise as it stands: `z.record` would lose the same key. */
+export const jsonFields = fields.meta({ type: "object" }) as unknown as z.ZodType<Record<string, Json>>;
