@@ -101,14 +101,15 @@ describe("a query that is wrong whatever the database holds", () => {
     expect(seen.rows).toEqual([[1]]);
   });
 
-  it.each(["select 1 form where", "select nothing_of_sqlite(1)"])(
-    "is the grader's fault where only the engine can tell: %s",
-    async (sql) => {
-      const [result] = (await grade(check({ sql }), { files: { "/x.db": "" } })).checks;
-      expect(result?.status).toBe("ungraded");
-      expect(result?.evidence).toContain("grader_error");
-    },
-  );
+  it.each([
+    ["select 1 form where", "syntax error"],
+    ["select nothing_of_sqlite(1)", "no such function"],
+  ])("is the grader's fault where only the engine can tell: %s", async (sql, why) => {
+    const [result] = (await grade(check({ sql }), { files: { "/x.db": "" } })).checks;
+    expect(result?.status).toBe("ungraded");
+    expect(result?.evidence).toContain("grader_error");
+    expect(result?.evidence).toContain(why);
+  });
 
   it("is the grader's fault in a code node, also where there is no database", async () => {
     const query = { kind: "number" as const, path: "/x.db", sql: "select :n", bind: { m: 1 } };
