@@ -3,13 +3,15 @@ import type { Sandbox, SandboxProvider } from "../src/sandbox/sandbox.js";
 import { sample, timed } from "./sampling.js";
 import { type Spread, spread } from "./statistics.js";
 
+type Mix = "ten" | "hundred" | "programs";
+
 export interface VerifyBenchmarkOptions {
   provider: SandboxProvider;
   image: string;
   /** Share of the samples. */
   effort: number;
-  prepare(sandbox: Sandbox): Promise<void>;
-  evaluate(mix: "ten" | "hundred" | "programs", sandbox: Sandbox): Promise<void>;
+  prepare(mix: Mix, sandbox: Sandbox): Promise<void>;
+  evaluate(mix: Mix, sandbox: Sandbox): Promise<void>;
   onProgress?: (line: string) => void;
 }
 
@@ -29,22 +31,35 @@ const WARM_UPS = 5;
 export async function benchVerify(options: VerifyBenchmarkOptions): Promise<VerifyReport> {
   const times = (count: number): number => Math.max(3, Math.round(count * options.effort));
   const golden = await options.provider.imageGolden(options.image, {});
-  const machine = await golden.fork();
+  /** A machine of its own, with what its mix looks for and nothing else. */
+  const withMachine = async (work: (machine: Sandbox) => Promise<Spread>): Promise<Spread> => {
+    const machine = await golden.fork();
+    try {
+      return await work(machine);
+    } finally {
+      await machine.close();
+    }
+  };
+  const of = async (name: string, count: number, work: () => Promise<void>): Promise<Spread> => {
+    options.onProgress?.(name);
+    for (let index = 0; index < WARM_UPS; index++) await work();
+    return spread(await sample(name, times(count), () => timed(work)));
+  };
+  const ofMix = (mix: Mix, name: string, count: number): Promise<Spread> =>
+    withMachine(async (machine) => {
+      await options.prepare(mix, machine);
+      return of(name, count, () => options.evaluate(mix, machine));
+    });
   try {
-    await options.prepare(machine);
-    const of = async (name: string, count: number, work: () => Promise<void>): Promise<Spread> => {
-      options.onProgress?.(name);
-      for (let index = 0; index < WARM_UPS; index++) await work();
-      return spread(await sample(name, times(count), () => timed(work)));
-    };
     return {
-      ten_ms: await of("ten checks", 300, () => options.evaluate("ten", machine)),
-      hundred_ms: await of("a hundred checks", 100, () => options.evaluate("hundred", machine)),
-      programs_ms: await of("ten programs", 50, () => options.evaluate("programs", machine)),
-      fork_ms: await of("grade fork", 300, async () => (await machine.fork("grade")).close()),
+      ten_ms: await ofMix("ten", "ten checks", 300),
+      hundred_ms: await ofMix("hundred", "a hundred checks", 100),
+      programs_ms: await ofMix("programs", "ten programs", 50),
+      fork_ms: await withMachine((machine) =>
+        of("grade fork", 300, async () => (await machine.fork("grade")).close()),
+      ),
     };
   } finally {
-    await machine.close();
     golden.close();
   }
 }

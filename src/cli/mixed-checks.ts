@@ -57,13 +57,14 @@ function mixed(count: number): object {
 
 const loaded = new Map<Mix, LoadedGraph>();
 
-/** Puts what the checks look for into a machine. */
-export async function prepareMixes(sandbox: Sandbox): Promise<void> {
+/** Puts what a mix looks for into a machine. */
+export async function prepareMix(mix: Mix, sandbox: Sandbox): Promise<void> {
+  const processes = mix === "hundred" ? 10 * PROCESSES : PROCESSES;
   const script = [
     `mkdir -p ${folder} && cd ${folder}`,
     'for i in $(seq 0 59); do echo "content $i" > file-$i.txt; done',
     `for db in ${databases.join(" ")}; do sqlite3 $db.db 'CREATE TABLE numbers(value); WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n WHERE i<100) INSERT INTO numbers SELECT i FROM n'; done`,
-    `for i in $(seq ${FIRST_SLEEP} ${FIRST_SLEEP + 19}); do setsid sleep $i >/dev/null 2>&1 </dev/null & done`,
+    `for i in $(seq ${FIRST_SLEEP} ${FIRST_SLEEP + processes - 1}); do setsid sleep $i >/dev/null 2>&1 </dev/null & done`,
     "sleep 1",
   ].join("\n");
   const result = await sandbox.exec({ argv: ["sh", "-c", script] });

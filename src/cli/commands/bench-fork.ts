@@ -3,7 +3,7 @@ import type { Sandbox } from "../../sandbox/sandbox.js";
 import { loadBenchmark } from "../benchmark.js";
 import type { MemoryKind } from "../../sandbox/microvm/addon.js";
 import { memoryKind, share } from "../options.js";
-import { closeGrader, evaluateMix, prepareMixes } from "../mixed-checks.js";
+import { closeGrader, evaluateMix, prepareMix } from "../mixed-checks.js";
 
 export interface Spread {
   p50: number;
@@ -62,7 +62,7 @@ async function benchFork(options: {
       image: options.image,
       effort: options.effort,
       evaluate10: {
-        prepare: prepareMixes,
+        prepare: (sandbox: Sandbox) => prepareMix("ten", sandbox),
         evaluate: (sandbox: Sandbox) => evaluateMix("ten", sandbox),
       },
       onProgress: (line: string) => process.stderr.write(`${line}\n`),

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import { loadBenchmark } from "../benchmark.js";
-import { closeGrader, evaluateMix, type Mix, prepareMixes } from "../mixed-checks.js";
+import { closeGrader, evaluateMix, type Mix, prepareMix } from "../mixed-checks.js";
 import { share } from "../options.js";
 
 interface Spread {
@@ -38,7 +38,7 @@ async function benchVerify(options: { image: string; effort: number; json?: bool
       provider,
       image: options.image,
       effort: options.effort,
-      prepare: prepareMixes,
+      prepare: (mix: Mix, sandbox: Sandbox) => prepareMix(mix, sandbox),
       evaluate: (mix: Mix, sandbox: Sandbox) => evaluateMix(mix, sandbox),
       onProgress: (line: string) => process.stderr.write(`${line}\n`),
     });
