@@ -360,6 +360,7 @@ describe("a strict profile accepts nothing that the faithful one refuses, but fo
         }),
       );
     }
+    expect(Object.is(faithful("tac.credit", { total: 1, result: -0 }), 0)).toBe(true);
     accepts(
       "androidworld.composite",
       inputs["androidworld.composite"] ?? fc.anything(),

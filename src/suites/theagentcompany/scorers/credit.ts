@@ -2,7 +2,9 @@
 import { z } from "zod";
 import { defineScorer, fault, given, type Outcome, unit } from "../../scorer.js";
 
-const creditInput = z.strictObject({ total: z.number(), result: z.number() });
+/** Python's whole numbers, which the published program reads, have no negative zero. */
+const points = z.number().transform((value) => value + 0);
+const creditInput = z.strictObject({ total: points, result: points });
 type Points = z.output<typeof creditInput>;
 
 /** Half for the share of points, half for all of them; more points than there are pay the second half again and again. */

@@ -1,6 +1,7 @@
 /** VisualWebArena's `string_match`. */
 import { z } from "zod";
 import { defineScorer, fault, given, type Outcome, unit } from "../../scorer.js";
+import { productOf, unjudged } from "../../webarena/scorers/product.js";
 import { alternatives, approachesOf, cleanStrictly, standsIn } from "../../webarena/scorers/text.js";
 import { clean, exactMatch, includes } from "./matching.js";
 import { anySatisfied, anySatisfiedStrictly, decimalNumber, wholeNumber } from "./values.js";
@@ -24,11 +25,6 @@ const input = z.strictObject({
   judged_unachievable: share.optional(),
 });
 type Input = z.output<typeof input>;
-
-const unjudged = fault(
-  "NeedsJudge",
-  "a fuzzy match needs a model's judgement in `judged` or `judged_unachievable`",
-);
 
 /** In the order in which the task names them: a required value turns the answer into a number for all that follow. */
 function faithful(
@@ -116,11 +112,7 @@ function strict({ answer, reference_answers, judged, judged_unachievable }: Inpu
   if (one_of !== undefined) scores.push(Number(one_of.some(stands)));
   if (fuzzy_match === "N/A") scores.push(cleanStrictly(fuzzy_match) === said ? 1 : judged_unachievable);
   else for (const index of (fuzzy_match ?? []).keys()) scores.push(judged?.[index]);
-  if (scores.includes(0)) return given(0);
-  if (scores.includes(undefined)) return unjudged;
-  return scores.length === 0
-    ? fault("ValueError", "no reference answer is given")
-    : given(scores.reduce<number>((product, score) => product * (score ?? 0), 1));
+  return productOf(scores);
 }
 
 export const vwaString = defineScorer({

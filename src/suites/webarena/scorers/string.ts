@@ -1,7 +1,8 @@
 /** WebArena's `string_match`: the agent's answer against reference answers. */
 import { z } from "zod";
 import { tokenize } from "../../python/treebank.js";
-import { defineScorer, fault, given, type Outcome, unit } from "../../scorer.js";
+import { defineScorer, given, type Outcome, unit } from "../../scorer.js";
+import { productOf, unjudged } from "./product.js";
 import { alternatives, approachesOf, clean, cleanStrictly, standsIn } from "./text.js";
 
 const share = z.number().min(0).max(1);
@@ -19,11 +20,6 @@ const input = z.strictObject({
   judged_unachievable: share.optional(),
 });
 type Input = z.output<typeof input>;
-
-const unjudged = fault(
-  "NeedsJudge",
-  "a fuzzy match needs a model's judgement in `judged` or `judged_unachievable`",
-);
 
 /** Text against text; a lone character must be a word of the answer if it is the only thing that is wanted. */
 export function mustInclude(reference: string, answer: string, only: boolean): boolean {
@@ -84,12 +80,7 @@ function strict({ answer, reference_answers, judged, judged_unachievable }: Inpu
     const references = fuzzy_match ?? [];
     scores.push(...references.map((reference, index) => judgedOf(said, reference, judged?.[index])));
   }
-  // A 0 stands whatever a judge would say.
-  if (scores.includes(0)) return given(0);
-  if (scores.includes(undefined)) return unjudged;
-  return scores.length === 0
-    ? fault("ValueError", "no reference answer is given")
-    : given(scores.reduce<number>((product, score) => product * (score ?? 0), 1));
+  return productOf(scores);
 }
 
 export const waString = defineScorer({
