@@ -3,8 +3,8 @@ import { z } from "zod";
 import { defineScorer, fault, given, type Outcome, unit } from "../../scorer.js";
 
 /** Python's whole numbers, which the published program reads, have no negative zero. */
-const points = z.number().transform((value) => value + 0);
-const creditInput = z.strictObject({ total: points, result: points });
+const pointCount = z.number().transform((value) => value + 0);
+const creditInput = z.strictObject({ total: pointCount, result: pointCount });
 type Points = z.output<typeof creditInput>;
 
 /** Half for the share of points, half for all of them; more points than there are pay the second half again and again. */
