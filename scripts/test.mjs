@@ -9,6 +9,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const reports = join(root, "build", "reports");
 mkdirSync(reports, { recursive: true });
 
+/** What failed, said once more at the end, where somebody who sees only the last lines finds it. */
+const failures = [];
+
 /** Runs a command in the repository root; resolves with its exit code and everything that it printed. */
 function run(command, args, options = {}) {
   return new Promise((resolve) => {
@@ -95,6 +98,12 @@ async function typescript() {
     failed: json.numFailedTests,
     skipped: json.numPendingTests + (json.numTodoTests ?? 0),
   };
+  for (const file of json.testResults) {
+    const path = file.name.replace(`${root}/`, "");
+    for (const test of file.assertionResults.filter((one) => one.status === "failed"))
+      failures.push(`${path}: ${test.fullName}\n${(test.failureMessages[0] ?? "").split("\n").slice(0, 12).join("\n")}`);
+    if (file.assertionResults.length === 0 && file.message) failures.push(`${path}: ${file.message}`);
+  }
   // A file that could not be loaded fails the run without a failed test.
   if (result.code !== 0 && sum.failed === 0) sum.failed = 1;
   return sum;
@@ -130,6 +139,7 @@ for (const [name, suite] of Object.entries(suites)) {
   rows.push({ name, ...counts, seconds: Math.round((Date.now() - started) / 1000) });
 }
 console.log();
+for (const failure of failures) console.log(`FAILED ${failure.slice(0, 2000)}\n`);
 for (const row of rows) {
   console.log(
     `${row.name.padEnd(12)} ${String(row.passed).padStart(5)} passed ${String(row.failed).padStart(4)} failed ` +
