@@ -140,9 +140,18 @@ export interface WriteOptions {
 /** The kinds of fork of a running machine; replicas come from a golden. */
 export type ForkKind = "branch" | "grade";
 
+/** A time of the wall clock, since the epoch. */
+export interface WallClock {
+  seconds: number;
+  /** 0 to 999,999,999. */
+  nanoseconds: number;
+}
+
 export interface ForkOptions {
-  /** 32-byte seed: everything random and the clock derive from it. Unsaid: the host's CSPRNG and clock. */
+  /** 32-byte seed: everything random derives from it, and the clock goes on. Unsaid: the host's CSPRNG and clock. */
   seed?: Uint8Array | undefined;
+  /** Of a replica or a branch: exactly this is its wall clock at its first instruction, whatever the host's is. */
+  clock?: WallClock | undefined;
   /**
    * Of a grade fork: what it may use, together with the other forks that are given the same. A request that comes to its end is
    * stopped there, and rejects, as all later ones do, with `machine_timeout`. Unsaid: no bound but the requests' own.
@@ -229,6 +238,8 @@ export interface Sandbox {
   /** Milliseconds from the start of the fork to its acknowledged uniqueness; null for the first boot. */
   readonly readyMs: number | null;
   readonly closed: boolean;
+  /** The wall clock that it was told when it was forked; null if its clock went on. Absent where a provider sets none. */
+  readonly clock?: WallClock | null;
   /** Of its network card; null without one. */
   readonly address?: NetworkAddress | null;
   /** Machines on its switch, by the names under which it finds them. Absent where it is alone. */

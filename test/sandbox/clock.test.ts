@@ -68,6 +68,42 @@ describe.skipIf(unavailable !== null)("the clock of a fork", () => {
     }
   });
 
+  it("is exactly what a fork is told, and with its seed makes the same machine again", async () => {
+    const seed = Buffer.alloc(32, 7);
+    const clock = { seconds: 1_234_567_890, nanoseconds: 5_000_000 };
+    const machines = [await golden.fork({ seed, clock }), await golden.fork({ seed, clock })];
+    const [one, other] = machines as [Sandbox, Sandbox];
+    expect(one.clock).toEqual(clock);
+    expect(await other.digest()).toBe(await one.digest());
+    const wall = Number(await run(one, "echo $EPOCHREALTIME"));
+    expect(wall).toBeGreaterThanOrEqual(1_234_567_890.005);
+    expect(wall).toBeLessThan(1_234_567_890.005 + (2 * WALL_CLOCK_MS) / 1000);
+    const later = await golden.fork({ seed, clock: { ...clock, seconds: clock.seconds + 1 } });
+    expect(await later.digest()).not.toBe(await other.digest());
+    await Promise.all([...machines, later].map((machine) => machine.close()));
+  });
+
+  it("is told to a fork as the fork says it was, so that one without a seed can be named", async () => {
+    const { machine, host } = await forkAfter(DAY_MS);
+    expect(machine.clock).toEqual({ seconds: Math.floor(host / 1000), nanoseconds: (host % 1000) * 1e6 });
+    const seeded = await golden.fork({ seed: Buffer.alloc(32, 8) });
+    const branch = await machine.fork("branch");
+    const moved = await machine.fork("branch", { clock: { seconds: 2_000_000_000, nanoseconds: 0 } });
+    expect([seeded.clock, branch.clock, moved.clock?.seconds]).toEqual([null, null, 2_000_000_000]);
+    expect((await run(moved, "echo $EPOCHREALTIME")).split(".")[0]).toBe("2000000000");
+    await Promise.all([machine, seeded, branch, moved].map((each) => each.close()));
+  });
+
+  it("is refused if it is no time", async () => {
+    for (const [path, clock] of [
+      ["clock.seconds", { seconds: -1, nanoseconds: 0 }],
+      ["clock.seconds", { seconds: 0.5, nanoseconds: 0 }],
+      ["clock.nanoseconds", { seconds: 0, nanoseconds: 1_000_000_000 }],
+      ["clock.nanoseconds", { seconds: 0, nanoseconds: Number.NaN }],
+    ] as const)
+      await expect(golden.fork({ clock })).rejects.toMatchObject({ code: "bad_request", path });
+  });
+
   it("is drawn in the fork's own turn, however many are asked for at once", async () => {
     let [drawn, ready, most] = [0, 0, 0];
     const real = Date.now.bind(Date);

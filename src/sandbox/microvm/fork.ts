@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { ShinkenError } from "../../errors/index.js";
 import { type ForkPacket, GuestError, RepeatedError } from "../agent/index.js";
 import type { MachineBudget } from "../budget.js";
-import type { CheckpointOptions } from "../sandbox.js";
+import type { CheckpointOptions, WallClock } from "../sandbox.js";
 import type { MemoryKind, NativeGolden, NativeMachine } from "./addon.js";
 import { FORK_BYTES } from "./admission.js";
 import type { Descent, Family, ForkFailure } from "./family.js";
@@ -24,28 +24,35 @@ export interface ForkSource {
   nextStream: number;
 }
 
+export interface ReplicaOptions {
+  seed: Uint8Array | null;
+  /** Unsaid: the host's, or with a seed the golden's, going on. */
+  clock?: WallClock | undefined;
+  checkpoints?: CheckpointOptions | undefined;
+}
+
 /**
  * A new machine from a golden, ready and unique.
  * @throws ShinkenError `fork_failed` if it did not acknowledge its uniqueness; it is closed then. `out_of_memory`, also for the
- * other kinds of fork: the host has no memory for another machine.
+ * other kinds of fork: the host has no memory for another machine. `bad_request`: a `clock` that is no time.
  */
-export function replicaOf(
-  source: ForkSource,
-  seed: Uint8Array | null,
-  checkpoints?: CheckpointOptions,
-): Promise<MicrovmSandbox> {
-  return admitted(source.family, "ordinary", () => makeReplica(source, seed, checkpoints));
+export async function replicaOf(source: ForkSource, options: ReplicaOptions): Promise<MicrovmSandbox> {
+  checkClock(options.clock);
+  return admitted(source.family, "ordinary", () => makeReplica(source, options));
 }
 
 export interface BranchOptions {
   seed: Uint8Array | null;
+  /** Unsaid: the parent's, going on. */
+  clock?: WallClock | undefined;
   checkpoints?: CheckpointOptions | undefined;
   /** Of its state after this step, by the checkpoint, instead of the present one. */
   atStep?: number | undefined;
 }
 
-/** A copy of a machine that goes its own way: reseeded and renamed, its clock continues. */
-export function branchOf(parent: MicrovmSandbox, options: BranchOptions): Promise<MicrovmSandbox> {
+/** A copy of a machine that goes its own way: reseeded and renamed, its clock continues unless one is given. */
+export async function branchOf(parent: MicrovmSandbox, options: BranchOptions): Promise<MicrovmSandbox> {
+  checkClock(options.clock);
   return admitted(parent.family, "ordinary", () => makeBranch(parent, options));
 }
 
@@ -58,19 +65,29 @@ function admitted<T>({ household }: Family, kind: "ordinary" | "grade", make: ()
   return household.admission.during(kind, FORK_BYTES, make);
 }
 
+/** Seconds up to the year 9999. */
+const MAX_SECONDS = 253_402_300_799;
+
+function checkClock(clock: WallClock | undefined): void {
+  if (clock === undefined) return;
+  checkWhole("clock.seconds", clock.seconds, MAX_SECONDS);
+  checkWhole("clock.nanoseconds", clock.nanoseconds, 999_999_999);
+}
+
+function checkWhole(path: string, value: number, most: number): void {
+  if (Number.isInteger(value) && value >= 0 && value <= most) return;
+  throw new ShinkenError("bad_request", `${path} must be a whole number from 0 to ${most}`, { path });
+}
+
 async function makeReplica(
   source: ForkSource,
-  seed: Uint8Array | null,
-  checkpoints?: CheckpointOptions,
+  { seed, clock, checkpoints }: ReplicaOptions,
 ): Promise<MicrovmSandbox> {
   const start = performance.now();
   const identity = identityFor(source.family, seed, "replica");
   const native = hostFork(source.native, identity, source.family.household.memory, checkpoints);
   // A seeded run continues at the golden's time; an unseeded machine wakes up in the present.
-  const packet = (): ForkPacket => ({
-    ...packetOf(identity),
-    ...(seed === null ? { clock: wallClock() } : {}),
-  });
+  const packet = (): ForkPacket => packetOf(identity, clock ?? (seed === null ? wallClock() : undefined));
   const descent: Descent = { kind: "replica", seed: identity.childSeed };
   return ready(
     native,
@@ -101,7 +118,7 @@ function logOf(checkpoints: CheckpointOptions | undefined): { checkpointBytes?: 
 }
 
 async function makeBranch(parent: MicrovmSandbox, options: BranchOptions): Promise<MicrovmSandbox> {
-  const { seed, checkpoints, atStep } = options;
+  const { seed, clock, checkpoints, atStep } = options;
   const start = performance.now();
   parent.branches += 1;
   // Without a seed of its own, a branch of a seeded machine derives one: the run stays repeatable.
@@ -112,7 +129,7 @@ async function makeBranch(parent: MicrovmSandbox, options: BranchOptions): Promi
   const how = { kind: "branch", generationId, mac: macBytes(identity.mac), ...logOf(checkpoints) } as const;
   const native =
     atStep === undefined ? await parent.native.fork(how) : await parent.native.forkAt({ step: atStep }, how);
-  const packet = (): ForkPacket => packetOf(identity);
+  const packet = (): ForkPacket => packetOf(identity, clock);
   const descent: Descent = { kind: "branch", seed: identity.childSeed };
   return ready(
     native,
@@ -173,12 +190,14 @@ async function ready(
   try {
     await refuseIfClosed(sandbox);
     // Of a thousand forks asked for at once each gets the time of its own turn, not of the asking.
-    const { sample, network } = await family.household.arrivals.pass(() =>
-      sandbox.agent.uniqueness(packet(), {
+    const { sample, network } = await family.household.arrivals.pass(() => {
+      const told = packet();
+      sandbox.clock = told.clock ?? null;
+      return sandbox.agent.uniqueness(told, {
         maxGuestMs: UNIQUE_GUEST_MS,
         wallMs: family.household.readyMs,
-      }),
-    );
+      });
+    });
     if (!family.siblings.admit(sample, seed, path)) {
       throw new RepeatedError("the fork shows the same random numbers as a sibling");
     }
@@ -211,12 +230,12 @@ async function refuseIfClosed(sandbox: MicrovmSandbox): Promise<void> {
   throw new ShinkenError("machine_closed", "the provider was closed");
 }
 
-function packetOf(identity: ForkIdentity): ForkPacket {
+function packetOf(identity: ForkIdentity, clock: WallClock | undefined): ForkPacket {
   const { generation, entropy, hostname, machineId, bootId, mac, ip } = identity;
-  return { generation, entropy, hostname, machineId, bootId, mac, ip };
+  return { generation, entropy, hostname, machineId, bootId, mac, ip, clock };
 }
 
-function wallClock(): { seconds: number; nanoseconds: number } {
+function wallClock(): WallClock {
   const now = Date.now();
   return { seconds: Math.floor(now / 1000), nanoseconds: (now % 1000) * 1_000_000 };
 }

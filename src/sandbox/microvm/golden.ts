@@ -85,7 +85,8 @@ export class MicrovmGolden implements Golden {
 
   async fork(options: ForkOptions = {}): Promise<Sandbox> {
     if (this.#closed) throw new ShinkenError("machine_closed", "the golden was closed");
-    return replicaOf(this.shared, options.seed ?? null, options.checkpoints);
+    const { seed = null, clock, checkpoints } = options;
+    return replicaOf(this.shared, { seed, clock, checkpoints });
   }
 
   close(): void {

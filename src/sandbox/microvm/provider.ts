@@ -122,7 +122,7 @@ export class MicrovmProvider implements SandboxProvider {
         try {
           // The setup's machine is seeded by what it will be: the same setup gives the same golden.
           const seed = createHash("sha256").update(`shinken setup ${info.digest} ${setupDigest}`).digest();
-          const machine = await replicaOf({ ...sourceOf(base.shared), family }, seed);
+          const machine = await replicaOf({ ...sourceOf(base.shared), family }, { seed });
           return await this.#frozen(machine, setup);
         } finally {
           base.close();

@@ -21,6 +21,7 @@ import type {
   Sandbox,
   SandboxStats,
   StreamOptions,
+  WallClock,
   WriteOptions,
 } from "../sandbox.js";
 import { type NativeCheckpoint, type NativeMachine, PAGE_BYTES, TICKS_PER_MS } from "./addon.js";
@@ -63,6 +64,7 @@ export class MicrovmSandbox implements Sandbox {
   /** Branches taken so far; part of a branch's path. */
   branches = 0;
   readyMs: number | null = null;
+  clock: WallClock | null = null;
   address: NetworkAddress | null;
   /** Of its own, or those of the network that it is on. */
   turns = new Turns();
@@ -327,8 +329,8 @@ export class MicrovmSandbox implements Sandbox {
   }
 }
 
-function branchOptions({ seed, checkpoints }: ForkOptions): BranchOptions {
-  return { seed: seed ?? null, checkpoints };
+function branchOptions({ seed, clock, checkpoints }: ForkOptions): BranchOptions {
+  return { seed: seed ?? null, clock, checkpoints };
 }
 
 function checkpointOf({ step, digest, deltaPages, instructions, ticks }: NativeCheckpoint): Checkpoint {

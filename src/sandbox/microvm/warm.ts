@@ -85,7 +85,7 @@ export async function warmCode(
   depth: WarmDepth,
 ): Promise<void> {
   // Without a seed, as most forks are: only then its agent sets the clock, which takes a good deal of the kernel's code.
-  const fork = await replicaOf(source, null);
+  const fork = await replicaOf(source, { seed: null });
   try {
     await runAll(fork.agent, depth === "quick" ? quick : [...quick, ...common]);
     await gradeOnce(new AgentClient(fork.transport, { port: 1 }));
