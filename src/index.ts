@@ -20,5 +20,6 @@ export { type ErrorCode, errorTable, ShinkenError } from "./errors/index.js";
 export { checkTasks, evaluateTaskSet, renderScorecard } from "./rollout/index.js";
 export { MicrovmProvider } from "./sandbox/microvm/provider.js";
 export type { Golden, Sandbox, SandboxProvider } from "./sandbox/sandbox.js";
+export { publishedScorers } from "./suites/index.js";
 export { type RunningServer, type ServerOptions, startServer } from "./server/index.js";
 export { checkVerifier, type Verdict } from "./verifiers/index.js";

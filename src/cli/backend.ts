@@ -31,15 +31,20 @@ export interface BackendOptions {
 
 /** Loads the tasks and opens the provider. Rejects with `bad_task` or `host_unsupported`. */
 export async function openBackend(options: BackendOptions): Promise<Backend> {
-  const [{ TaskEnvironmentFactory, loadTasks }, { MicrovmProvider }, { engineLoad, guestMemory }] =
-    await Promise.all([
-      import("../env/index.js"),
-      import("../sandbox/microvm/provider.js"),
-      import("../sandbox/microvm/addon.js"),
-    ]);
+  const [
+    { TaskEnvironmentFactory, loadTasks },
+    { MicrovmProvider },
+    { engineLoad, guestMemory },
+    { publishedScorers: scorers },
+  ] = await Promise.all([
+    import("../env/index.js"),
+    import("../sandbox/microvm/provider.js"),
+    import("../sandbox/microvm/addon.js"),
+    import("../suites/index.js"),
+  ]);
   const { judgeFromEnvironment } = await import("../verifiers/index.js");
   const judge = await judgeFromEnvironment(process.env);
-  const tasks = options.tasks === undefined ? undefined : await loadTasks(options.tasks);
+  const tasks = options.tasks === undefined ? undefined : await loadTasks(options.tasks, { scorers });
   const provider = new MicrovmProvider({ memoryShare: options.memoryShare, memory: options.memory });
   const factory = new TaskEnvironmentFactory({ provider, tasks: tasks?.tasks ?? [], judge });
   return {

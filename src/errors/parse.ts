@@ -32,20 +32,54 @@ export function parseOrThrow<T extends z.ZodType>(
 ): z.output<T> {
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  const issue = mostTelling(result.error.issues);
+  throw refusal(schema, value, result.error.issues, code, root);
+}
+
+/**
+ * What is wrong with a value of which some places are still open: complaints about these, about what holds them and about
+ * what is in them do not count. Undefined where nothing else is amiss.
+ */
+export function faultsBut(
+  schema: z.ZodType,
+  value: unknown,
+  open: readonly Path[],
+  code: ErrorCode,
+  root: Path = [],
+): ShinkenError | undefined {
+  const result = schema.safeParse(value, { reportInput: true });
+  const issues = (result.error?.issues ?? []).filter(
+    ({ code: kind, path }) =>
+      !open.some((place) =>
+        // An unknown key beside an open place is one all the same.
+        path.length < place.length && kind === "unrecognized_keys"
+          ? false
+          : path.every((part, index) => index >= place.length || part === place[index]),
+      ),
+  );
+  return issues.length === 0 ? undefined : refusal(schema, value, issues, code, root);
+}
+
+function refusal(
+  schema: z.ZodType,
+  value: unknown,
+  issues: readonly Issue[],
+  code: ErrorCode,
+  root: Path,
+): ShinkenError {
+  const issue = mostTelling(issues);
   const path = [...root, ...issue.path];
   const discriminator = missingDiscriminator(issue);
   if (discriminator !== undefined)
-    throw withoutDiscriminator(discriminator, path, valueAt(value, issue.path.slice(0, -1)), code);
+    return withoutDiscriminator(discriminator, path, valueAt(value, issue.path.slice(0, -1)), code);
   if (issue.code === "unrecognized_keys") {
     const key = issue.keys[0] ?? "";
     const meant = nearest(key, keysAt(schema, issue.path, value));
-    throw new ShinkenError(code, `${formatPath([...path, key])}: there is no field of this name`, {
+    return new ShinkenError(code, `${formatPath([...path, key])}: there is no field of this name`, {
       path: formatPath([...path, key]),
       suggestion: meant === undefined ? undefined : `did you mean "${meant}"?`,
     });
   }
-  throw new ShinkenError(code, `${formatPath(path) || "the document"}: ${describe(issue)}`, {
+  return new ShinkenError(code, `${formatPath(path) || "the document"}: ${describe(issue)}`, {
     path: formatPath(path),
     suggestion: valueSuggestion(issue, valueAt(value, issue.path)),
   });

@@ -1,4 +1,5 @@
 /** Foreign benchmarks: their published scorers as named profiles, and their formats. */
+export { publishedScorers } from "./library.js";
 export { findScorer, scorerIds } from "./scorers.js";
 export {
   type Fault,

@@ -35,6 +35,8 @@ export interface Scorer<Input = unknown, Value = unknown> {
   readonly version: number;
   readonly profile: Profile;
   readonly input: z.ZodType<Input>;
+  /** False where no value of it is ever a score: what it gives is parsed text, a call or a date. */
+  readonly grades: boolean;
   /** Parses the input (`bad_request` with the path if it is none of this scorer's) and scores it. */
   score(input: unknown): Outcome<Value>;
   /**
@@ -50,8 +52,8 @@ interface Definition<Input, Value> {
   input: z.ZodType<Input>;
   /** Gets the parsed input, and what was given: a schema puts fields into its own order, and some published programs go by theirs. */
   score: Record<Profile, (input: Input, given: unknown) => Outcome<Value>>;
-  /** The share of the task that a value stands for; undefined where it grades nothing. */
-  reward: (value: Value) => number | undefined;
+  /** The share of the task that a value stands for; undefined where it grades nothing, unsaid where none does. */
+  reward?: (value: Value) => number | undefined;
 }
 
 /** Both profiles of a scorer. Where nothing published is known to be wrong, they are one function. */
@@ -67,11 +69,12 @@ export function defineScorer<Input, Value>(
       version: definition.version,
       profile,
       input: definition.input,
+      grades: definition.reward !== undefined,
       score,
       grade: (input) => {
         const outcome = score(input);
         if (outcome.fault !== undefined) return outcome;
-        const share = definition.reward(outcome.value);
+        const share = definition.reward?.(outcome.value);
         return share === undefined ? fault("NoScore", "the value is no score from 0 to 1") : given(share);
       },
     };

@@ -80,6 +80,7 @@ export class Evaluation {
       episode: context.episode,
       readAsset: context.readAsset ?? noAssets,
       modules: loaded.modules,
+      scorers: loaded.scorers,
       judge: context.judge,
       quorum: loaded.judgedOnly ? JUDGED_ONLY_QUORUM : 1,
       readsDone: async () => {

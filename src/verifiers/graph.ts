@@ -5,7 +5,8 @@ import { MODULE_FILE } from "./code/schema.js";
 import type { ProofContext } from "./proofs/fault.js";
 import { prove } from "./proofs/graph.js";
 import { childrenOf, type GraphNode, isJudge, isLeaf, type LeafNode } from "./schema.js";
-import { moduleVersions } from "./versions.js";
+import type { ScorerLibrary } from "./scorer/library.js";
+import { moduleVersions, scorerNodeVersion } from "./versions.js";
 
 /** A milestone of a task: a check whose weight is paid when it first holds. */
 export interface Milestone {
@@ -32,6 +33,8 @@ export interface LoadedGraph {
   readonly deferred: ReadonlySet<string>;
   /** Grading assets that are JavaScript or TypeScript; code nodes may import them. */
   readonly modules: readonly string[];
+  /** What its scorer nodes name. */
+  readonly scorers: ScorerLibrary | undefined;
   /** Every leaf is a judge: no program stands behind the verdict. */
   readonly judgedOnly: boolean;
   readonly milestones: readonly Milestone[];
@@ -49,7 +52,14 @@ export interface LoadGraphOptions extends Partial<ProofContext> {
 export function verifierVersionOf(graph: unknown, assets: Record<string, { sha256: string }> = {}): string {
   const asked = askedModules(graph);
   const apps = Object.fromEntries(asked.map((name) => [name, moduleOf(name)?.digest ?? null]));
-  return digestOf({ graph, assets, modules: moduleVersions, ...(asked.length === 0 ? {} : { apps }) });
+  const scored = scorerInputs(graph);
+  return digestOf({
+    graph,
+    assets,
+    modules: moduleVersions,
+    ...(asked.length === 0 ? {} : { apps }),
+    ...(scored.length === 0 ? {} : { scorers: { version: scorerNodeVersion, inputs: scored } }),
+  });
 }
 
 /** Names of the applications' modules that a graph asks, wherever in it. */
@@ -63,6 +73,14 @@ function askedModules(graph: unknown): string[] {
   };
   visit(graph);
   return [...found].sort();
+}
+
+/** Inputs of scorer nodes as text: some published scorers go by the order of their fields, which canonical JSON hides. */
+function scorerInputs(graph: unknown): string[] {
+  if (typeof graph !== "object" || graph === null) return [];
+  const { scorer, input } = graph as { scorer?: unknown; input?: unknown };
+  if (typeof scorer === "string" && input !== undefined) return [JSON.stringify(input)];
+  return Object.values(graph).flatMap(scorerInputs);
 }
 
 /** Proves a graph and prepares it. Throws `bad_task` with the path of the first fault. */
@@ -93,6 +111,7 @@ export function loadGraph(root: GraphNode, options: LoadGraphOptions = {}): Load
       .filter(([name, asset]) => asset.for === "grading" && MODULE_FILE.test(name))
       .map(([name]) => name)
       .sort(),
+    scorers: options.scorers,
     judgedOnly: checks.every(isJudge),
     milestones: checks
       .filter((check) => check.milestone)

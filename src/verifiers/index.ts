@@ -21,5 +21,6 @@ export type { JudgeModel } from "./judge/model.js";
 export type { JudgeRecord } from "./judge/plan.js";
 export { groupScore } from "./judge/tree.js";
 export { closePool, poolStats, warmPool } from "./pool.js";
+export type { Score, ScorerLibrary, ScorerReply } from "./scorer/library.js";
 export { type GraphNode, graphNode } from "./schema.js";
 export type { CheckResult, Verdict } from "./verdict.js";

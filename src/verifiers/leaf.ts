@@ -11,7 +11,9 @@ import { judgePlan, type JudgeRecord } from "./judge/plan.js";
 import { DeadlinePassed } from "./deadline.js";
 import { cut } from "./evidence.js";
 import type { Forks } from "./forks.js";
-import { type LeafNode, isCheck, isJudge } from "./schema.js";
+import { type LeafNode, isCheck, isJudge, isScorer } from "./schema.js";
+import type { ScorerLibrary } from "./scorer/library.js";
+import { scorerPlan } from "./scorer/plan.js";
 import { type Answer, ContentFault, type Judgement } from "./value.js";
 import { cameToLimit, type MachineView } from "./view.js";
 
@@ -29,6 +31,7 @@ export interface LeafAccess {
   /** Grading assets that are JavaScript or TypeScript. */
   modules: readonly string[];
   episode: EpisodeFacts;
+  scorers: ScorerLibrary | undefined;
   judge: JudgeModel | undefined;
   /** Votes of a judge node that does not say how many. */
   quorum: number;
@@ -52,6 +55,7 @@ export interface LeafSources {
   episode: EpisodeFacts;
   readAsset(path: string): Promise<Uint8Array>;
   modules: readonly string[];
+  scorers: ScorerLibrary | undefined;
   judge: JudgeModel | undefined;
   quorum: number;
   /** Resolves once every read that was started ahead is through: a command runs only after them. */
@@ -131,6 +135,7 @@ export class LeafRun {
       read: (query) => this.read(query),
       readAsset: (path) => this.sources.readAsset(path),
       modules: this.sources.modules,
+      scorers: this.sources.scorers,
       episode: this.sources.episode,
       judge: this.sources.judge,
       quorum: this.sources.quorum,
@@ -210,8 +215,8 @@ export class LeafRun {
 
   private explain(error: unknown): Finding {
     if (error instanceof ContentFault) {
-      const { judge } = error;
-      if (this.leaf.on_error === "fail") return { score: 0, evidence: cut(error.message), judge };
+      const { judge, open } = error;
+      if (this.leaf.on_error === "fail" && !open) return { score: 0, evidence: cut(error.message), judge };
       return { ungraded: cut(error.message), judge };
     }
     if (error instanceof ShinkenError) {
@@ -248,6 +253,7 @@ export class LeafRun {
 
 function planOf(leaf: LeafNode): LeafPlan {
   if (isCheck(leaf)) return checkPlan(leaf);
+  if (isScorer(leaf)) return scorerPlan(leaf);
   return isJudge(leaf) ? judgePlan(leaf) : codePlan(leaf);
 }
 

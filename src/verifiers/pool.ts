@@ -5,6 +5,8 @@ import type { SqliteJob, SqliteResult } from "./channels/sqlite/engine.js";
 import type { ParsedQuery } from "./channels/parsers.js";
 import { closeCodePool, codeThreads } from "./code/pool.js";
 import { type Answer, ContentFault, type Judgement } from "./value.js";
+import type { Json } from "./assertions/json-value.js";
+import type { ScorerReply } from "./scorer/library.js";
 import type { Job, Reply } from "./worker.js";
 import { workerFile } from "./worker-file.js";
 
@@ -66,6 +68,16 @@ export function parseInPool(
 /** Queries a copied database in a thread. */
 export function sqliteInPool(job: SqliteJob, signal?: AbortSignal): Promise<SqliteResult> {
   return run<SqliteResult>({ do: "sqlite", job }, signal);
+}
+
+/** Scores in a thread; `file` is a library's. */
+export function scoreInPool(
+  file: string,
+  id: string,
+  input: Json,
+  signal?: AbortSignal,
+): Promise<ScorerReply> {
+  return run<ScorerReply>({ do: "score", file, id, input }, signal);
 }
 
 /** Starts the threads and their SQLite ahead of the first verdict, so that no session waits for them. */

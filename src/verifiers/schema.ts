@@ -4,6 +4,7 @@ import { assertion } from "./assertions/schema.js";
 import { codeSpec } from "./code/schema.js";
 import { judgeSpec } from "./judge/schema.js";
 import { pairs } from "./channels/schema.js";
+import { scorerFields } from "./scorer/schema.js";
 
 /** Name of a node: what `needs` and verdicts use. */
 export const nodeId = z
@@ -55,8 +56,11 @@ export type CodeNode = z.output<typeof codeNode>;
 export const judgeNode = z.strictObject({ ...leafFields, judge: judgeSpec });
 export type JudgeNode = z.output<typeof judgeNode>;
 
+export const scorerNode = z.strictObject({ ...leafFields, ...scorerFields });
+export type ScorerNode = z.output<typeof scorerNode>;
+
 /** A node that asks something; all others combine. */
-export type LeafNode = CheckNode | CodeNode | JudgeNode;
+export type LeafNode = CheckNode | CodeNode | JudgeNode | ScorerNode;
 
 interface Combined {
   id?: string | undefined;
@@ -80,6 +84,7 @@ export const graphNode: z.ZodType<GraphNode> = z.union([
   checkNode,
   codeNode,
   judgeNode,
+  scorerNode,
   z.strictObject({ ...combined, all: children }),
   z.strictObject({ ...combined, any: children }),
   z.strictObject({ ...combined, weighted: children }),
@@ -90,12 +95,17 @@ export const graphNode: z.ZodType<GraphNode> = z.union([
 
 /** True for what asks, false for a combination. */
 export function isLeaf(node: GraphNode): node is LeafNode {
-  return "channel" in node || "code" in node || "judge" in node;
+  return "channel" in node || "code" in node || "judge" in node || "scorer" in node;
 }
 
 /** True for a node whose answer is a model's. */
 export function isJudge(node: GraphNode): node is JudgeNode {
   return "judge" in node;
+}
+
+/** True for a node that a published scorer grades. */
+export function isScorer(node: GraphNode): node is ScorerNode {
+  return "scorer" in node;
 }
 
 /** True for a check of a channel. */

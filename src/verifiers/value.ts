@@ -57,6 +57,8 @@ export interface Judgement {
  */
 export class ContentFault extends Error {
   override readonly name = "ContentFault";
+  /** Nobody wrote anything malformed, the question is undecided: ungraded whatever `on_error` says. */
+  open = false;
   /** Of a judge that came to no decision: what it said and cost all the same. */
   judge?: JudgeRecord;
 }

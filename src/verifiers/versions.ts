@@ -2,6 +2,9 @@ import { PROMPT_VERSION } from "./judge/prompt.js";
 import { normalisers } from "./assertions/normalise.js";
 import { channels } from "./channels/schema.js";
 
+/** Version of the way from a scorer node to its scorer; the scorer has its own in its id. */
+export const scorerNodeVersion = 1;
+
 /**
  * Versions of the modules that decide verdicts. Raise one whenever the same state could be judged differently: old and
  * new verdicts then differ in `verifier_version` and are never compared unawares.

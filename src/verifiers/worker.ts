@@ -1,16 +1,20 @@
 /** A verifier thread: gets bytes and plain data, gives plain data back, and never sees a machine. */
+import { pathToFileURL } from "node:url";
+import type { Json } from "./assertions/json-value.js";
 import type { GroundAssertion } from "./assertions/ground.js";
 import { judge } from "./assertions/judge.js";
 import { querySqlite, type SqliteJob, type SqliteResult } from "./channels/sqlite/engine.js";
 import { type ParsedQuery, parseFile } from "./channels/parsers.js";
+import type { Score, ScorerReply } from "./scorer/library.js";
 import { type Answer, ContentFault, type Judgement } from "./value.js";
 
 export type Job =
   | { do: "judge"; assertion: GroundAssertion; answer: Answer }
   | { do: "parse"; bytes: Uint8Array; query: ParsedQuery; what: string }
-  | { do: "sqlite"; job: SqliteJob };
+  | { do: "sqlite"; job: SqliteJob }
+  | { do: "score"; file: string; id: string; input: Json };
 
-export type JobResult = Judgement | Answer | SqliteResult;
+export type JobResult = Judgement | Answer | SqliteResult | ScorerReply;
 
 /** Faults of the content cross the thread's border as data: a class would arrive as a plain error. */
 export type Reply = { ok: JobResult } | { fault: string };
@@ -23,6 +27,10 @@ async function perform(job: Job): Promise<JobResult> {
       return parseFile(job.bytes, job.query, job.what);
     case "sqlite":
       return querySqlite(job.job);
+    case "score": {
+      const library = (await import(pathToFileURL(job.file).href)) as { default: Score };
+      return library.default(job.id, job.input);
+    }
   }
 }
 

@@ -38,15 +38,17 @@ async function evaluate(folder: string, options: EvalOptions): Promise<void> {
     { operatorByName },
     { connect },
     { startServerProcess },
+    { publishedScorers: scorers },
   ] = await Promise.all([
     import("../../env/index.js"),
     import("../../rollout/index.js"),
     import("../../operator/index.js"),
     import("../../client/index.js"),
     import("../server-process.js"),
+    import("../../suites/index.js"),
   ]);
   const operator = operatorByName(options.operator);
-  const set = await loadTasks(folder);
+  const set = await loadTasks(folder, { scorers });
   const server = options.url === undefined ? await startServerProcess(folder) : undefined;
   const url = server?.url ?? options.url ?? "";
   try {

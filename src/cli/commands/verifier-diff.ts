@@ -86,13 +86,14 @@ async function twice(
 ): Promise<{ cases: DiffCase[]; same: number }> {
   const { gradeStatesTwice } = await import("../../rollout/calibration/index.js");
   const { loadTasks } = await import("../../env/index.js");
+  const { publishedScorers: scorers } = await import("../../suites/index.js");
   const backend = await openBackend({ tasks: a });
   const stage = new Stage("verifier diff");
   try {
     const { verdicts, same } = await gradeStatesTwice({
       states,
       tasks: backend.tasks?.tasks ?? [],
-      against: (await loadTasks(b)).tasks,
+      against: (await loadTasks(b, { scorers })).tasks,
       provider: backend.provider,
       judge: backend.judge,
       onState: (id, done, all) => stage.update(done, all, id),

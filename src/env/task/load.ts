@@ -7,6 +7,7 @@ import { parseOrThrow } from "../../errors/parse.js";
 import { canonicalJson, digestOf } from "../../verifiers/canonical.js";
 import { channelsOf } from "../../verifiers/channels/schema.js";
 import { type LoadedGraph, loadGraph, verifierVersionOf } from "../../verifiers/graph.js";
+import type { ScorerLibrary } from "../../verifiers/scorer/library.js";
 import { parseDocument } from "./document.js";
 import { drawParams, type ParamSpecs, type ParamValues, paramSpecs } from "./params.js";
 import { proveTask } from "./proofs.js";
@@ -60,6 +61,8 @@ export interface LoadedTask {
 export interface LoadTaskOptions {
   /** Channels that an image offers to graders; what `docs/verifiers.md` says if unsaid. */
   channelsOf?: (image: string) => readonly string[];
+  /** What scorer nodes may name; unsaid: a task with one is refused. */
+  scorers?: ScorerLibrary | undefined;
   /** Checks one oracle action with the ACI's own schema; throws what is wrong with it. */
   checkAction?: (action: unknown) => void;
 }
@@ -122,6 +125,7 @@ export function makeTask(document: unknown, options: LoadTaskOptions & { file?: 
       ),
       assets: task.assets,
       machines: task.services.map(({ name }) => name),
+      scorers: options.scorers,
       at: ["verify", "graph"],
     });
     proveTask(task, raw, graph, options.checkAction);

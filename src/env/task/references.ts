@@ -20,6 +20,7 @@ export const LITERAL_FIELDS: ReadonlySet<string> = new Set([
   "needs",
   "flips",
   "channel",
+  "scorer",
   "kind",
   "type",
 ]);

@@ -1,6 +1,7 @@
 /** What all proofs share: where a fault is, and what is known of the task. */
 import { ShinkenError } from "../../errors/index.js";
 import { formatPath } from "../../errors/parse.js";
+import type { ScorerLibrary } from "../scorer/library.js";
 
 export type Path = (string | number)[];
 
@@ -11,6 +12,8 @@ export interface ProofContext {
   assets: Record<string, { sha256: string; for: "setup" | "grading" }>;
   /** Names of the machines beside the agent's. */
   machines: readonly string[];
+  /** What scorer nodes may name; unsaid: a graph with one is refused. */
+  scorers: ScorerLibrary | undefined;
   /** Path that stands before the graph's own. */
   at: Path;
 }

@@ -10,11 +10,13 @@ import {
   isCheck,
   isJudge,
   isLeaf,
+  isScorer,
 } from "../schema.js";
 import { proveAsset, proveChannel } from "./channels.js";
 import { proveCheck } from "./check.js";
 import { fault, type Path, type ProofContext } from "./fault.js";
 import { proveJudge, proveJudgesPlace } from "./judge.js";
+import { proveScorer } from "./scorer.js";
 
 /** Nesting and size beyond which a graph is a mistake or an attack. */
 const MAX_DEPTH = 32;
@@ -60,6 +62,7 @@ export function prove(root: GraphNode, context: Partial<ProofContext> = {}): Pro
       throw fault([...path, "dense"], "only a milestone can be dense");
     if (isCheck(node)) proveCheck(node, path, context);
     else if (isJudge(node)) proveJudge(node, path, context);
+    else if (isScorer(node)) proveScorer(node, path, context);
     else if (isLeaf(node)) proveCode(node, path, context);
     else proveJudgesPlace(node, path);
   }

@@ -70,5 +70,4 @@ export const hudCall = defineScorer({
   version: 1,
   input: z.strictObject({ call: json }),
   score: { faithful: score(callOf), strict: score(strictCall) },
-  reward: () => undefined,
 });

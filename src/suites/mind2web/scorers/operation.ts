@@ -41,7 +41,6 @@ export const mind2webPostprocess = defineScorer({
   version: 1,
   input: textInput,
   score: { faithful: parseFaithfully, strict: parseStrictly },
-  reward: () => undefined,
 });
 
 const operationInput = z.strictObject({ pred: z.string(), label: z.string() });

@@ -39,5 +39,4 @@ export const osworldRelativeTime = defineScorer({
   version: 1,
   input,
   score: { faithful, strict },
-  reward: () => undefined,
 });

@@ -32,7 +32,6 @@ export const webjudgeScore = defineScorer({
   version: 1,
   input,
   score: { faithful: score, strict: strictScore },
-  reward: () => undefined,
 });
 
 /** `success` anywhere after the first `status:` and before the next, in any case: so `unsuccessful` and `not a success` hold it. */
