@@ -214,6 +214,7 @@ type Definition = {
   options?: z.core.$ZodType[];
   getter?: () => z.core.$ZodType;
   in?: z.core.$ZodType;
+  out?: z.core.$ZodType;
 };
 
 function definition(schema: z.core.$ZodType): Definition {
@@ -236,6 +237,8 @@ function unfold(schema: z.core.$ZodType | undefined): z.core.$ZodType[] {
   if (def.options !== undefined) return def.options.flatMap(unfold);
   if (def.innerType !== undefined) return unfold(def.innerType);
   if (def.getter !== undefined) return unfold(def.getter());
-  if (def.type === "pipe" && def.in !== undefined) return unfold(def.in);
+  // What comes first in a pipe is what the author writes, but for a look at the raw value.
+  if (def.type === "pipe")
+    return unfold(def.in !== undefined && definition(def.in).type === "transform" ? def.out : def.in);
   return [schema];
 }

@@ -11,6 +11,7 @@ import {
   makeTask,
   parseDocument,
   taskJsonSchema,
+  taskSchema,
   writeStepBytes,
 } from "../../src/env/task/index.js";
 import { ShinkenError } from "../../src/errors/index.js";
@@ -283,6 +284,12 @@ describe("a write step", () => {
     expect(await bytes({ lines: ["a", "1"] })).toBe("a\n1\n");
     expect(await bytes({ json: { a: [1] } })).toBe('{\n  "a": [\n    1\n  ]\n}\n');
     expect(await bytes({ base64: "aGk=" })).toBe("hi");
+  });
+  it("writes every key of its JSON, whatever it is called", async () => {
+    const json = JSON.parse('{"__proto__":{"a":1}}') as object;
+    const [step] = taskSchema.shape.setup.parse([{ write: { path: "/x", json } }]);
+    if (step === undefined || !("write" in step)) throw new Error("no write step");
+    expect(await bytes(step.write)).toBe('{\n  "__proto__": {\n    "a": 1\n  }\n}\n');
   });
 });
 

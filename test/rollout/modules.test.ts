@@ -59,8 +59,16 @@ describe("a module", () => {
     });
   });
 
+  it("fails a test that wants a key more, whatever it is called", async () => {
+    await withCopy("git", async (folder) => {
+      change(`${folder}/tests/work.yaml`, "{ contains: true }", '{ contains: true, "__proto__": 1 }');
+      expect((await testModule(folder, { provider: null })).ok).toBe(false);
+    });
+  });
+
   it.each([
     ["format: 1", "format: 2", "module.yaml.format"],
+    ["queries:", "queries:\n  __proto__: { summary: x }", "module.yaml.queries.__proto__"],
     ["name: git", "nam: git", "module.yaml.nam"],
     ["program: git_state.py", "program: ../x.py", "module.yaml.program"],
     ["args: { type: object", "args: { type: array", "module.yaml.queries.status.args"],

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { nearest } from "../../errors/nearest.js";
+import { record } from "../../errors/record.js";
 import { ShinkenError } from "../../errors/index.js";
 
 const name = z
@@ -25,7 +26,7 @@ const stringParam = z.strictObject({ type: z.literal("string"), choices: z.array
 const booleanParam = z.strictObject({ type: z.literal("boolean") });
 /** Values that belong together; `{param: person.city}` takes one field. */
 const recordParam = z
-  .strictObject({ type: z.literal("record"), choices: z.array(z.record(name, scalar)).min(1) })
+  .strictObject({ type: z.literal("record"), choices: z.array(record(name, scalar)).min(1) })
   .refine(
     ({ choices }) =>
       new Set(
@@ -47,7 +48,7 @@ export const paramSpec = z.discriminatedUnion("type", [
   booleanParam,
   recordParam,
 ]);
-export const paramSpecs = z.record(name, paramSpec);
+export const paramSpecs = record(name, paramSpec);
 
 export type ParamSpec = z.output<typeof paramSpec>;
 export type ParamSpecs = z.output<typeof paramSpecs>;

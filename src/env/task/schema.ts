@@ -3,6 +3,7 @@
  * `{param: name}` has been replaced by its value (see `references.ts`), so what is inside the house is plain.
  */
 import { z } from "zod";
+import { record } from "../../errors/record.js";
 import { guestPath } from "../../verifiers/channels/describe.js";
 import { channelNames } from "../../verifiers/channels/schema.js";
 import { graphNode, nodeId } from "../../verifiers/schema.js";
@@ -132,7 +133,7 @@ export const taskSchema = z.strictObject({
   oracle: z.array(actionSpec).min(1),
   mutations: z.array(mutation).default([]),
   human: z.strictObject({ steps: z.int().positive(), seconds: positive }).optional(),
-  assets: z.record(assetPath, asset).default({}),
+  assets: record(assetPath, asset).default({}),
 });
 
 /** A task whose parameters have all been filled in. */

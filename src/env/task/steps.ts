@@ -1,14 +1,14 @@
 /** Steps that prepare a machine (setup, verify.prepare, mutations) and the probes that say when it is ready. */
 import { z } from "zod";
+import { record } from "../../errors/record.js";
+import { json } from "../../verifiers/assertions/json-value.js";
 import { guestPath } from "../../verifiers/channels/describe.js";
 
 const user = z.string().regex(/^[a-z_][a-z0-9_-]*$/, "must be a user name");
 /** A word of a command line; a number becomes its shortest decimal. There is no shell and no template. */
 const word = z.union([z.string(), z.number().transform((value) => String(value))]);
 const argv = z.array(word).min(1, "needs the program's name").max(10_000);
-const env = z
-  .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be a variable name"), word)
-  .optional();
+const env = record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be a variable name"), word).optional();
 
 const command = {
   argv,
@@ -40,7 +40,7 @@ export const writeStep = z
     /** Exactly one source of bytes. */
     text: z.string().optional(),
     lines: z.array(z.union([z.string(), z.number().transform((value) => String(value))])).optional(),
-    json: z.json().optional(),
+    json: json.optional(),
     base64: z.base64().optional(),
     asset: z.string().min(1).optional(),
     mode: z

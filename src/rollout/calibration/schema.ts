@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { actionSpec } from "../../env/task/schema.js";
 import { step } from "../../env/task/steps.js";
+import { jsonFields } from "../../verifiers/assertions/json-value.js";
 import { judgementRecord } from "./record.js";
 
 /** Version of the format of label files. */
@@ -32,7 +33,7 @@ const endState = z
     /** The file's, unless said. */
     task: z.string().min(1).optional(),
     /** Parameters by value; the rest is drawn by seed 0. */
-    params: z.record(z.string(), z.json()).optional(),
+    params: jsonFields.optional(),
     /** Draws all parameters. */
     seed: z.int().min(0).optional(),
     /** What it begins with: the machine as the oracle leaves it, or as an episode begins. */

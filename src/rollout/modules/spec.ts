@@ -4,12 +4,13 @@ import { z } from "zod";
 import { parseDocument } from "../../env/task/index.js";
 import { step } from "../../env/task/steps.js";
 import { parseOrThrow } from "../../errors/parse.js";
+import { json, jsonFields } from "../../verifiers/assertions/json-value.js";
 
 const moduleCase = z
   .strictObject({
     ask: z.string().min(1),
-    args: z.record(z.string(), z.json()).default({}),
-    result: z.json().optional(),
+    args: jsonFields.default({}),
+    result: json.optional(),
     /** Words of why what was asked about is not there. */
     absent: z.string().min(1).optional(),
     /** Words of why it cannot be read. */
@@ -32,7 +33,7 @@ export type ModuleTest = z.output<typeof moduleTest> & { name: string };
 
 const answer = z.strictObject({
   ask: z.string(),
-  args: z.record(z.string(), z.json()),
+  args: jsonFields,
   exit_code: z.int(),
   stdout: z.string(),
   stderr: z.string(),

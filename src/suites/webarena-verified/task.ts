@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { ShinkenError } from "../../errors/index.js";
 import { parseOrThrow } from "../../errors/parse.js";
-import { json } from "../json.js";
+import { record } from "../../errors/record.js";
+import { json, jsonFields } from "../../verifiers/assertions/json-value.js";
 import { kindNames } from "./kinds.js";
 import { siteNames } from "./sites.js";
 import { readPath } from "./paths.js";
@@ -26,12 +27,12 @@ const valueSchema: z.ZodType<ValueSchema> = z.strictObject({
     return valueSchema.optional();
   },
   get properties() {
-    return z.record(z.string(), valueSchema).optional();
+    return record(z.string(), valueSchema).optional();
   },
 });
 
 const filled = z.string().min(1);
-const fields = z.record(z.string(), json);
+const fields = jsonFields;
 
 const responseEvaluator = z.strictObject({
   evaluator: z.literal("AgentResponseEvaluator"),
@@ -79,7 +80,7 @@ const networkEvaluator = z.strictObject({
   expected: z.strictObject({
     url: z.union([filled, z.array(filled)]),
     headers: fields.nullable().optional(),
-    query_params: z.record(z.string(), z.array(z.string())).nullable().optional(),
+    query_params: record(z.string(), z.array(z.string())).nullable().optional(),
     post_data: pathFields.nullable().optional(),
     response_content: pathFields.nullable().optional(),
     response_status: z.number().int().default(200),

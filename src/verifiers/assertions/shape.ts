@@ -1,5 +1,6 @@
 /** Shapes of JSON values. */
 import { z } from "zod";
+import { record } from "../../errors/record.js";
 import { type Json, json } from "./json-value.js";
 
 /** A small part of JSON Schema: enough to state a shape. Unknown keys of objects are allowed unless `closed`. */
@@ -24,7 +25,7 @@ export const shape: z.ZodType<Shape> = z.lazy(() =>
     min_items: z.int().nonnegative().optional(),
     max_items: z.int().nonnegative().optional(),
     items: shape.optional(),
-    properties: z.record(z.string(), shape).optional(),
+    properties: record(z.string(), shape).optional(),
     required: z.array(z.string()).optional(),
     closed: z.boolean().optional(),
   }),

@@ -48,6 +48,12 @@ describe("a label file", () => {
     ]);
   });
 
+  it("keeps every parameter that a state names, so that none is passed over", async () => {
+    const params = JSON.parse('{"__proto__":1}') as object;
+    const { states } = await loadCorpus(await put("proto.json", { ...file, states: [{ ...state, params }] }));
+    expect(Object.keys(states[0]?.params ?? {})).toEqual(["__proto__"]);
+  });
+
   it.each([
     [{ format: 2 }, "format", undefined],
     [{ states: [] }, "states", undefined],

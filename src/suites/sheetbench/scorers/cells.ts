@@ -1,5 +1,6 @@
 /** SheetBench: the cells of the sheet ANSWER against expected values, as they are copied out of the sheet. */
 import { z } from "zod";
+import { record } from "../../../errors/record.js";
 import { parseIntLikePython, floatText } from "../../python/numbers.js";
 import { strip } from "../../python/text.js";
 import { defineScorer, fault, given, type Outcome, unit } from "../../scorer.js";
@@ -8,7 +9,7 @@ const cell = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
 const input = z.strictObject({
   /** Cells by their names, `A1` and so on. */
-  expected: z.record(z.string(), cell),
+  expected: record(z.string(), cell),
   /** What was copied: rows by line, cells by tab. */
   copied: z.string(),
   /** The sheet that it was copied from; ANSWER is the one that counts. */

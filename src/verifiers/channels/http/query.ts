@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { record } from "../../../errors/record.js";
 import { describe } from "../describe.js";
 
 /** A token of RFC 9110, so that no header can smuggle another. */
@@ -22,7 +23,7 @@ const request = {
     .max(8_000)
     .regex(/^\/[\x21-\x22\x24-\x7e]*$/, "must begin with / and hold no spaces and no #")
     .default("/"),
-  headers: z.record(headerName, headerValue).default({}),
+  headers: record(headerName, headerValue).default({}),
   /** Of a POST, as it is. */
   body: z.string().max(1_000_000).optional(),
   timeout_ms: z.int().positive().max(600_000).default(10_000),

@@ -1,5 +1,6 @@
 /** A module of one application: a versioned folder with a program for the guest, its queries, and tests. See `docs/modules.md`. */
 import { z } from "zod";
+import { record } from "../../../errors/record.js";
 import { type Shape, shape } from "../../assertions/shape.js";
 
 export const moduleName = z
@@ -17,7 +18,7 @@ export const moduleManifest = z.strictObject({
   summary: z.string().min(1).max(500),
   /** A Python program in the folder: takes the query's name as its argument and `args` as JSON on standard input, prints one JSON value. */
   program: z.string().regex(/^[a-z][a-z0-9_]*\.py$/, "must be a file like git_state.py"),
-  queries: z.record(
+  queries: record(
     moduleName,
     z.strictObject({ summary: z.string().min(1).max(500), args: object, result: shape }),
   ),
