@@ -5,6 +5,7 @@ import { moduleNames, moduleOf } from "../channels/module/registry.js";
 import { assetsOf, type ChannelQuery } from "../channels/schema.js";
 import { statementFault } from "../channels/sqlite/statement.js";
 import { fault, type Path, type ProofContext } from "./fault.js";
+import { proveInnerPath } from "./paths.js";
 
 export function proveChannel(channel: string, path: Path, offered: readonly string[]): void {
   if (offered.includes(channel)) return;
@@ -24,6 +25,7 @@ export function proveQuery(
   proveChannel(query.channel, [...path, "channel"], channels);
   proveModule(query, path);
   proveStatement(query, path);
+  proveInnerPath(query, path);
   for (const asset of assetsOf(query)) proveAsset(asset.name, [...path, ...asset.path], context);
 }
 

@@ -8,7 +8,7 @@ import type { CheckNode } from "../schema.js";
 import { proveAsset, proveQuery } from "./channels.js";
 import { proveConsistent } from "./contradiction.js";
 import { fault, type Path, type ProofContext } from "./fault.js";
-import { proveTreePaths } from "./paths.js";
+import { proveListedPaths } from "./paths.js";
 
 const fits: Record<ResultType, readonly AssertionType[]> = {
   text: ["text", "quantity", "date"],
@@ -38,7 +38,7 @@ export function proveCheck(check: CheckNode, path: Path, context: Partial<ProofC
     );
   }
   proveAssertion(check, type, path, channels, context);
-  proveTreePaths(check, path);
+  proveListedPaths(check, path);
   refuseMarkers(check.assert, [...path, "assert"]);
 }
 
