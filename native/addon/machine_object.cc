@@ -159,6 +159,7 @@ Napi::Value MachineObject::stats(const Napi::CallbackInfo& info) {
   result.Set("memoryBytes", static_cast<double>(stats.memory_bytes));
   result.Set("privateBytes", static_cast<double>(stats.private_bytes));
   result.Set("pendingInput", static_cast<double>(stats.pending_input));
+  result.Set("hashedPages", static_cast<double>(stats.hashed_pages));
   result.Set("paths", paths_object(info.Env(), stats.paths));
   const Napi::Object net = Napi::Object::New(info.Env());
   net.Set("sentFrames", static_cast<double>(stats.net.sent_frames));

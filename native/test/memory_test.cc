@@ -280,3 +280,39 @@ TEST_CASE("after every step of a random tree of forks exactly the pages that som
     CHECK(memory_stats().tables == before.tables);
   }
 }
+
+TEST_ON_BOTH_MEMORIES(
+    "a digest hashes the pages written since the last one, whatever was written before or frozen") {
+  auto pool = std::make_shared<PagePool>();
+  const auto owner = fresh_memory(pool, kPages);
+  MachineMemory& memory = *owner;
+  std::vector<u32> model(kPages);
+  const auto write = [&](u64 from, u64 count, u32 value) {
+    for (u64 page = from; page < from + count; ++page) {
+      fill(memory.page_for_write(page), value);
+      model[page] = value;
+    }
+  };
+  const auto hashed = [&] {
+    const u64 before = memory.hashed_pages();
+    REQUIRE(memory.sum() == model_sum(model));
+    return memory.hashed_pages() - before;
+  };
+  write(0, 200, 1);
+  CHECK(hashed() == 200);
+  CHECK(hashed() == 0);
+  write(10, 3, 2);
+  write(11, 1, 3);
+  CHECK(hashed() == 3);
+  const auto image = memory.freeze();
+  CHECK(hashed() == 0);
+  write(10, 2, 0);
+  write(4000, 5, 4);
+  CHECK(hashed() == 7);
+  // A page that was open when the memory was frozen, left alone and written again after.
+  write(20, 2, 5);
+  const auto second = memory.freeze();
+  write(20, 1, 6);
+  CHECK(hashed() <= 2);
+  CHECK(second->sum() != memory.sum());
+}

@@ -35,6 +35,7 @@ class Core {
   HartExit run(u64 instret_limit);
   void request_exit() { exit_requested_.store(true, std::memory_order_release); }
   void drop_translations();
+  void drop_write_translations() { writes_void_ = true; }
   void drop_code();
   void page_written(u64 page, bool moved);
   std::shared_ptr<const SharedBlocks> share_blocks();
@@ -173,7 +174,8 @@ class Core {
 
   Tlb* tlb_ = nullptr;  // of the running thread; null between runs
   DataTlb* data_ = nullptr;
-  u64 stamp_ = 0;  // equals the TLB's stamp while its content is ours
+  u64 stamp_ = 0;             // equals the TLB's stamp while its content is ours
+  bool writes_void_ = false;  // of that content, the translations of stores mean nothing
   Where where_{};
   u64 stop_ = 0;         // instret at which `remaining` is 0
   unsigned length_ = 0;  // bytes of the current instruction, after sync()

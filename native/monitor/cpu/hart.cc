@@ -67,6 +67,9 @@ void Hart::reset_caches() {
 void Hart::drop_translations() {
   impl_->core.drop_translations();
 }
+void Hart::drop_write_translations() {
+  impl_->core.drop_write_translations();
+}
 std::shared_ptr<const SharedBlocks> Hart::share_blocks() {
   return impl_->core.share_blocks();
 }

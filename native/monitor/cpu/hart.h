@@ -73,6 +73,9 @@ class Hart final : public PageObserver {
   /// After pages changed their host address or became read-only without `on_page_write` (a freeze): drops all
   /// translations, keeps the blocks. Not from within run.
   void drop_translations();
+  /// The same for translations of stores alone, after pages became read-only where they are. Not from within
+  /// run.
+  void drop_write_translations();
   /// Decoded pages of this hart and, of its own golden's, those that its memory still shares: frozen so that
   /// the golden's descendants can use them. Call it after the memory was frozen: what is the memory's own by
   /// then is left out. Drops all translations. Not from within run.

@@ -141,6 +141,11 @@ void Tlb::drop_writes_of(u64 page) {
   }
 }
 
+void Tlb::drop_writes() {
+  for (DataTlb& context : data) std::memset(context.write, 0xff, sizeof context.write);
+  std::memset(write_filter_, 0, sizeof write_filter_);
+}
+
 void Tlb::drop_code(const CodePage* code) {
   drop_jumps_of(code);
   drop_fetches_of(code);

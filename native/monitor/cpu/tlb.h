@@ -316,6 +316,7 @@ struct Tlb {
   /// Drops read (or write) translations that lead to a physical page.
   void drop_reads_of(u64 page);
   void drop_writes_of(u64 page);
+  void drop_writes();
   /// At the end of a run: notes what another hart must have in common to go on from here. `root`: the root's
   /// page.
   void bequeath(GuestMemory& memory, u64 root, u64 golden);

@@ -1,6 +1,7 @@
 // Finding out, on the rare occasions when it matters, which instruction of a block is executing.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "monitor/cpu/core.h"
 #include "monitor/cpu/decode.h"
@@ -18,7 +19,9 @@ unsigned length_at(const u8* page, unsigned offset) {
 void Core::claim_tlb() {
   // A stamp is used once in the process: whoever ran on this thread in between has another one.
   static std::atomic<u64> last_stamp{0};
+  const bool writes_void = std::exchange(writes_void_, false);
   if (stamp_ != 0 && tlb_->stamp == stamp_) {
+    if (writes_void) tlb_->drop_writes();
     catch_up_with_outside();
     return;
   }

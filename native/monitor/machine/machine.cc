@@ -238,6 +238,7 @@ Digest Machine::digest() {
   const std::lock_guard in_use(impl_->rest);
   impl_->check_at_rest();
   const Digest sum = impl_->memory->sum();
+  if (impl_->memory->sum_voids()) impl_->hart->drop_write_translations();
   impl_->publish();
   return machine_digest(impl_->save_state(), impl_->memory->pages(), sum);
 }

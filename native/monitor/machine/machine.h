@@ -49,6 +49,7 @@ struct MachineStats {
   u64 memory_bytes;   // size of RAM
   u64 private_bytes;  // RAM bytes that this machine alone wrote since it was forked or last frozen
   u64 pending_input;  // bytes waiting for the guest, all ports
+  u64 hashed_pages;   // by digests and, with flat memory, checkpoints
   PathCounters paths;
   NetCounters net;
 };
@@ -142,7 +143,8 @@ class Machine final {
   /// With flat memory the pause protects the dirty pages instead of copying them.
   static std::unique_ptr<LiveSnapshot> snapshot(const std::shared_ptr<Machine>& machine);
   /// State digest: registers, devices, pending events, counters, memory. Equal means bit-identical. Costs a
-  /// hash of the pages written since the last freeze or fork (of all, if their hashes were never asked for).
+  /// hash of the pages written since the last digest; the first one, of those written since the fork or the
+  /// last freeze, and a look at the sums of the rest (at all of it, if their hashes were never asked for).
   Digest digest();
   /// Gives the decoded code of this machine, a fork of `golden` that has run, to golden's later forks.
   void share_code_with(Golden& golden);

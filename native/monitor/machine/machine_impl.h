@@ -100,7 +100,7 @@ struct Machine::Impl final : BoardListener {
   std::atomic<bool> running{false};
   std::atomic<bool> realtime{false};
   std::atomic<bool> expecting{true};  // realtime: somebody may think before they write
-  std::atomic<u64> seen_instret{0}, seen_ticks{0}, seen_dirty{0}, memory_bytes{0};
+  std::atomic<u64> seen_instret{0}, seen_ticks{0}, seen_dirty{0}, seen_hashed{0}, memory_bytes{0};
   std::atomic<u64> device_pending[VirtioConsole::kPorts] = {};
 };
 

@@ -89,6 +89,7 @@ MachineStats Machine::stats() const {
           impl_->memory_bytes.load(),
           impl_->seen_dirty.load() << kPageShift,
           pending,
+          impl_->seen_hashed.load(),
           impl_->seen_paths,
           impl_->seen_net};
 }

@@ -206,6 +206,7 @@ void Machine::Impl::publish() {
   seen_instret.store(hart->state().instret);
   seen_ticks.store(time());
   seen_dirty.store(memory->dirty_pages());
+  seen_hashed.store(memory->hashed_pages());
   for (unsigned port = 1; port < VirtioConsole::kPorts; ++port) {
     device_pending[port].store(board->console().pending(port));
   }

@@ -45,8 +45,13 @@ class MachineMemory : public GuestMemory {
   virtual std::unique_ptr<LiveFreeze> begin_live(bool* voids) = 0;
   /// True until the snapshot is finished.
   virtual bool live() const { return false; }
-  /// Multiset hash of the content, equal to that of `freeze()`.
+  /// Multiset hash of the content, equal to that of `freeze()`. Costs a hash of the pages written since the
+  /// last call.
   virtual Digest sum() = 0;
+  /// True if `sum` voids pointers for writing, as `freeze` does.
+  virtual bool sum_voids() const { return false; }
+  /// Pages that `sum` hashed so far.
+  virtual u64 hashed_pages() const = 0;
   /// Pages handed out for writing since the start, fork or last freeze.
   virtual u64 dirty_pages() const = 0;
   virtual void for_each_dirty(const std::function<void(u64 page)>& visit) const = 0;

@@ -45,6 +45,7 @@ class MapMemory final : public MachineMemory, private FaultServer {
   bool live() const override { return live_.load(std::memory_order_acquire) != nullptr; }
   /// Hashes the pages that were written since the last call.
   Digest sum() override;
+  u64 hashed_pages() const override { return paths_.scanned_pages; }
   u64 dirty_pages() const override { return dirty_.count(); }
   void for_each_dirty(const std::function<void(u64 page)>& visit) const override { dirty_.for_each(visit); }
   PathCounters paths() const override;

@@ -12,10 +12,15 @@ SoftMemory::SoftMemory(std::shared_ptr<PagePool> pool, u64 pages)
     : MachineMemory(pages),
       pool_(std::move(pool)),
       root_((pages + kPagesPerMid - 1) / kPagesPerMid),
-      watched_(root_.size()) {}
+      watched_(root_.size()),
+      unsummed_(pages) {}
 
 SoftMemory::SoftMemory(const MemoryImage& image)
-    : MachineMemory(image.pages()), pool_(image.pool()), root_(image.root()), watched_(root_.size()) {
+    : MachineMemory(image.pages()),
+      pool_(image.pool()),
+      root_(image.root()),
+      watched_(root_.size()),
+      unsummed_(image.pages()) {
   for (Mid* mid : root_) {
     if (mid != nullptr) mid->keep();
   }
@@ -89,11 +94,20 @@ Leaf* SoftMemory::private_leaf(u64 page) {
   return leaf;
 }
 
+/// Takes a page that is about to be written out of the sum, if it is in it.
+void SoftMemory::open(u64 number, Page* page) {
+  if (!sum_ || !unsummed_.add(number) || page == nullptr) return;
+  const Digest share = page_share(number, page->content_hash());
+  sum_->lo -= share.lo;
+  sum_->hi -= share.hi;
+}
+
 u8* SoftMemory::page_for_write(u64 page) {
   Leaf* leaf = private_leaf(page);
   const u64 slot = slot_index(page);
   const u64 bit = u64{1} << slot;
   Page* old = leaf->page[slot];
+  open(page, old);
   Page* left = nullptr;
   bool moved = false;
   if ((leaf->dirty & bit) == 0) {
@@ -109,11 +123,11 @@ u8* SoftMemory::page_for_write(u64 page) {
       left = old;
     }
     leaf->unsum(slot, page);
-    fresh->hashed.store(false, std::memory_order_relaxed);
     leaf->page[slot] = fresh;
     leaf->dirty |= bit;
     ++dirty_;
   }
+  leaf->page[slot]->hashed.store(false, std::memory_order_relaxed);
   u64* word = watch_word(page);
   const u64 watch = u64{1} << (page % 64);
   const bool watched = word != nullptr && (*word & watch) != 0;
@@ -164,26 +178,32 @@ std::unique_ptr<LiveFreeze> SoftMemory::begin_live(bool* voids) {
 }
 
 Digest SoftMemory::sum() {
-  Digest total;
-  for (u64 m = 0; m < root_.size(); ++m) {
-    if (root_[m] == nullptr) continue;
-    for (u64 l = 0; l < kFan; ++l) {
-      Leaf* leaf = root_[m]->leaf[l];
-      if (leaf == nullptr) continue;
-      const u64 first = m * kPagesPerMid + l * kFan;
-      Digest part = leaf->clean_sum(first);
-      for (u64 pages = leaf->dirty; pages != 0; pages &= pages - 1) {
-        const u64 i = static_cast<u64>(std::countr_zero(pages));
-        // Not cached: the hart may go on writing this page without asking again.
-        const Digest share = page_share(first + i, hash_page(leaf->page[i]->data));
-        part.lo += share.lo;
-        part.hi += share.hi;
+  if (!sum_) {
+    sum_.emplace();
+    for (u64 m = 0; m < root_.size(); ++m) {
+      if (root_[m] == nullptr) continue;
+      for (u64 l = 0; l < kFan; ++l) {
+        Leaf* leaf = root_[m]->leaf[l];
+        if (leaf == nullptr) continue;
+        const Digest part = leaf->clean_sum(m * kPagesPerMid + l * kFan);
+        sum_->lo += part.lo;
+        sum_->hi += part.hi;
       }
-      total.lo += part.lo;
-      total.hi += part.hi;
     }
+    for_each_dirty([this](u64 page) { unsummed_.add(page); });
   }
-  return total;
+  unsummed_.for_each([this](u64 number) {
+    // Null: the host had no memory for the write.
+    Page* page = find(number);
+    if (page == nullptr) return;
+    if (!page->hashed.load(std::memory_order_relaxed)) ++hashed_;
+    // The page keeps its hash: nobody has a pointer for writing it after this.
+    const Digest share = page_share(number, page->content_hash());
+    sum_->lo += share.lo;
+    sum_->hi += share.hi;
+  });
+  unsummed_.clear();
+  return *sum_;
 }
 
 }  // namespace shinken

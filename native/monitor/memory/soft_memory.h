@@ -2,9 +2,11 @@
 // Guest RAM as a tree of reference-counted host pages: a fork copies a root of one pointer per 16 MiB.
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "monitor/memory/machine_memory.h"
+#include "monitor/memory/page_set.h"
 
 namespace shinken {
 
@@ -28,8 +30,10 @@ class SoftMemory final : public MachineMemory {
   std::shared_ptr<const MemoryImage> freeze() override;
   bool freezes_at_once() const override { return true; }
   std::unique_ptr<LiveFreeze> begin_live(bool* voids) override;
-  /// Hashes the dirty pages.
+  /// At the first call hashes the dirty pages.
   Digest sum() override;
+  bool sum_voids() const override { return true; }
+  u64 hashed_pages() const override { return hashed_; }
   u64 dirty_pages() const override { return dirty_; }
   void for_each_dirty(const std::function<void(u64 page)>& visit) const override;
 
@@ -38,6 +42,7 @@ class SoftMemory final : public MachineMemory {
   u64* watch_word(u64 page) const;
   Leaf* private_leaf(u64 page);
   Page* find(u64 page) const;
+  void open(u64 number, Page* page);
   std::shared_ptr<PagePool> pool_;
   std::vector<Mid*> root_;
   // One bit a page, in pieces of 16 MiB of RAM that exist once something in them is watched: most of a fork
@@ -45,6 +50,11 @@ class SoftMemory final : public MachineMemory {
   using WatchBits = std::array<u64, kPagesPerMid / 64>;
   std::vector<std::unique_ptr<WatchBits>> watched_;
   u64 dirty_ = 0;
+  // Sum of the shares of all pages but those that were handed out for writing since it was last complete;
+  // none before a digest is asked for, so that who asks for none pays for none.
+  std::optional<Digest> sum_;
+  PageSet unsummed_;
+  u64 hashed_ = 0;
 };
 
 }  // namespace shinken

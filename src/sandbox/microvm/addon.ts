@@ -96,6 +96,8 @@ export interface NativeStats {
   memoryBytes: number;
   privateBytes: number;
   pendingInput: number;
+  /** By digests: what was written since the one before. */
+  hashedPages: number;
   paths: MemoryPaths;
   net: NetworkStats;
 }
