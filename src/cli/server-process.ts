@@ -11,7 +11,10 @@ export interface ServerProcess {
 }
 
 /** Starts `shinken serve` on a free port; it ends with this process, however that ends. */
-export async function startServerProcess(tasks: string): Promise<ServerProcess> {
+export async function startServerProcess(
+  tasks: string,
+  { record }: { record?: string | undefined } = {},
+): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
     [
@@ -27,6 +30,7 @@ export async function startServerProcess(tasks: string): Promise<ServerProcess> 
       "--drain",
       "1",
       "--stop-with-stdin",
+      ...(record === undefined ? [] : ["--record", record]),
     ],
     { stdio: ["pipe", "pipe", "inherit"] },
   );

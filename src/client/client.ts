@@ -45,6 +45,12 @@ export interface CreateOptions {
   graceSeconds?: number | undefined;
   /** Keep the state after reset and after each step, for `fork({ atStep })`; `budgetMiB` as the server's default if unsaid. */
   checkpoints?: { budgetMiB?: number | undefined } | undefined;
+  /** False: the server keeps no bundle of its episodes. */
+  record?: boolean | undefined;
+  /** What its bundles say of the episodes: run, group, replica, operator, model. At most 16. */
+  labels?: Readonly<Record<string, string | number | boolean>> | undefined;
+  /** Values, and names of environment variables, that bundles must not hold. */
+  secrets?: { values?: readonly string[] | undefined; variables?: readonly string[] | undefined } | undefined;
 }
 
 /** What a server may send: larger than what it accepts, since observations are. */

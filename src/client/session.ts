@@ -1,6 +1,7 @@
 /** A session on a server, with the face of an `Environment`: what runs on a local one runs on this one. */
 import type { CheckpointListing } from "../env/checkpoints.js";
 import type {
+  Decision,
   Environment,
   EnvironmentEvent,
   Info,
@@ -65,9 +66,9 @@ export class RemoteSession implements Environment {
     return { observation: result["observation"] as Observation, info: result["info"] as Info };
   }
 
-  async step(actions: readonly unknown[]): Promise<StepResult> {
+  async step(actions: readonly unknown[], decision?: Decision): Promise<StepResult> {
     // Before a reset the server says `not_reset`, whatever the number.
-    const result = await this.call("step", { step: this.nextStep ?? 1, actions });
+    const result = await this.call("step", { step: this.nextStep ?? 1, actions, decision });
     this.nextStep = result["next"] as number;
     return result as unknown as StepResult;
   }

@@ -9,6 +9,14 @@ export const maxCheckpointMiB = 4_096;
 export interface EnvironmentOptions {
   /** Keep the state after reset and after each step, so that it can be forked later. Unsaid: nothing is kept. */
   checkpoints?: { budgetMiB?: number | undefined } | undefined;
+  /** Keep what a replay needs: forks are as random as ever, but their seeds and clocks are known afterwards. */
+  traced?: boolean | undefined;
+  /** For the recorder: what the client says of the episode (run, group, replica, model). */
+  labels?: Readonly<Record<string, string | number | boolean>> | undefined;
+  /** For the recorder: values, and names of environment variables, that must not be recorded. */
+  secrets?: { values?: readonly string[] | undefined; variables?: readonly string[] | undefined } | undefined;
+  /** For the recorder: false, and nothing of the session is kept. */
+  record?: boolean | undefined;
 }
 
 /** The checkpoint of a step in its `info`. */

@@ -4,6 +4,7 @@
  */
 import type { Verdict } from "../verifiers/verdict.js";
 import type { CheckpointListing, EnvironmentOptions } from "./checkpoints.js";
+import type { Provenance, StateMark } from "./provenance.js";
 
 /** A single action, already parsed (see `aci/`): `{type: "exec", ...}` and so on. */
 export interface Action {
@@ -28,6 +29,9 @@ export interface Observation {
   /** One result for each action of the step, in order. */
   results: ActionResult[];
 }
+
+/** What a model read and wrote before a step: messages, token ids, log-probabilities, usage. */
+export type Decision = Readonly<Record<string, unknown>>;
 
 export type Info = Record<string, unknown>;
 
@@ -57,7 +61,8 @@ export interface Environment {
     seed?: number | undefined;
     params?: Record<string, unknown> | undefined;
   }): Promise<ResetResult>;
-  step(actions: readonly unknown[]): Promise<StepResult>;
+  /** `decision`: what a model read and wrote for it; only the recorder looks at that. */
+  step(actions: readonly unknown[], decision?: Decision): Promise<StepResult>;
   /** Grades the present state in a throw-away fork. Does not change or end the episode. */
   evaluate(): Promise<Verdict>;
   observe(): Promise<Observation>;
@@ -68,6 +73,10 @@ export interface Environment {
   fork(options?: { atStep?: number | undefined }): Promise<Environment>;
   /** What is kept of former steps, at any time; absent where nothing ever is. Before `reset`: `not_reset`. */
   checkpoints?(): Promise<CheckpointListing>;
+  /** Where the present episode began. Before `reset`: throws `not_reset`. Absent where there is no machine. */
+  provenance?(): Provenance;
+  /** The machine as it is now, for a recorder. Absent where there is no machine. */
+  state?(): Promise<StateMark>;
   /** Asks the running request to stop; it rejects with `cancelled`. */
   cancel(): void;
   onEvent(listener: (event: EnvironmentEvent) => void): void;

@@ -13,6 +13,14 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** Of paths likewise; a name without its folder, or with another, means the only path that ends in it. */
+export function nearestPath(name: string, candidates: Iterable<string>): string | undefined {
+  const paths = [...candidates];
+  const base = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+  const alike = paths.filter((path) => base(path) === base(name));
+  return nearest(name, paths) ?? (alike.length === 1 ? alike[0] : undefined);
+}
+
 /** Insertions, deletions, replacements and swaps of neighbours. Names longer than 64 characters are cut. */
 function editDistance(a: string, b: string): number {
   const left = a.slice(0, 64);

@@ -75,7 +75,7 @@ export const errorTable = {
     retry: true,
     meaning: "A download does not have the size or sha256 that the signed index states.",
   },
-  disk_full: { retry: true, meaning: "The cache folder's disk is full." },
+  disk_full: { retry: true, meaning: "The disk of the cache folder, or of the bundles, is full." },
   golden_missing: {
     retry: false,
     meaning: "No golden has that name; `shinken golden list` says which there are.",
@@ -84,6 +84,21 @@ export const errorTable = {
   host_unsupported: {
     retry: false,
     meaning: "The host lacks something that is needed; the message says what to do.",
+  },
+  // --- replay
+  bad_bundle: {
+    retry: false,
+    meaning: "A bundle is damaged or no bundle at all; the message names the file and the place.",
+  },
+  blob_missing: { retry: false, meaning: "Content that a bundle refers to does not lie beside it." },
+  recording_failed: {
+    retry: true,
+    meaning:
+      "Recording stopped for a fault of the file system or the recorder; the session goes on unrecorded.",
+  },
+  not_repeatable: {
+    retry: false,
+    meaning: "The episode cannot be run again from its bundle; the message says what keeps it from that.",
   },
   // --- the machine (infrastructure: a status of its own, never a reward)
   setup_failed: {

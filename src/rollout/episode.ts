@@ -6,7 +6,10 @@ import type { Verdict } from "../verifiers/verdict.js";
 
 /** What plays need of a server: the TypeScript client has this shape. */
 export interface RolloutClient {
-  create(options: { task: string }): Promise<Environment>;
+  create(options: {
+    task: string;
+    labels?: Readonly<Record<string, string | number | boolean>>;
+  }): Promise<Environment>;
   close(): Promise<void>;
 }
 
@@ -44,6 +47,7 @@ export async function playEpisode(
   operator: Operator,
   replica: number,
   seed: number,
+  run?: string,
 ): Promise<EpisodeOutcome> {
   const outcome: EpisodeOutcome = {
     task: variant.task.id,
@@ -65,7 +69,8 @@ export async function playEpisode(
   };
   let session: Environment | undefined;
   try {
-    session = await client.create({ task: variant.task.id });
+    const labels = { ...(run === undefined ? {} : { run }), group: variant.digest.slice(0, 16), replica };
+    session = await client.create({ task: variant.task.id, labels: { ...labels, operator: operator.name } });
     await play(session, variant, operator, outcome);
   } catch (error) {
     outcome.status = "ungraded";

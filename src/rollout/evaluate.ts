@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { LoadedTask } from "../env/task/index.js";
 import { ShinkenError } from "../errors/index.js";
 import type { Operator } from "../operator/index.js";
@@ -40,6 +40,7 @@ export async function evaluateTaskSet(options: EvaluateOptions): Promise<Evaluat
     [...variants.values()].map((variant) => ({ variant, replica })),
   );
   const client = await options.connect();
+  const run = randomUUID();
   let done = 0;
   const began = performance.now();
   try {
@@ -53,6 +54,7 @@ export async function evaluateTaskSet(options: EvaluateOptions): Promise<Evaluat
           operator,
           replica,
           subSeed(seed, `${variant.task.id}/${replica}`),
+          run,
         );
         done += 1;
         options.onEpisode?.(outcome, done, replicas * variants.size);

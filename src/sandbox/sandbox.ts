@@ -148,10 +148,17 @@ export interface WallClock {
 }
 
 export interface ForkOptions {
-  /** 32-byte seed: everything random derives from it, and the clock goes on. Unsaid: the host's CSPRNG and clock. */
-  seed?: Uint8Array | undefined;
-  /** Of a replica or a branch: exactly this is its wall clock at its first instruction, whatever the host's is. */
-  clock?: WallClock | undefined;
+  /**
+   * 32-byte seed: everything random derives from it, and the clock goes on. A function is asked for seeds until one gives an address
+   * that no sibling has: so a caller knows the seed of a machine that is as unique as an unseeded one. Unsaid: the host's CSPRNG
+   * and clock.
+   */
+  seed?: Uint8Array | (() => Uint8Array) | undefined;
+  /**
+   * Of a replica or a branch: exactly this is its wall clock at its first instruction, whatever the host's is; `now`: the host's, at
+   * the moment of its turn.
+   */
+  clock?: WallClock | "now" | undefined;
   /**
    * Of a grade fork: what it may use, together with the other forks that are given the same. A request that comes to its end is
    * stopped there, and rejects, as all later ones do, with `machine_timeout`. Unsaid: no bound but the requests' own.

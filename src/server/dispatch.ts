@@ -91,14 +91,14 @@ async function create(connection: Connection, request: RequestOf<"create">): Pro
 }
 
 function makeEnvironment(context: ServerContext, request: RequestOf<"create">): Promise<Environment> {
-  const { checkpoints } = request;
-  const options: EnvironmentOptions =
-    checkpoints === undefined ? {} : { checkpoints: { budgetMiB: checkpoints.budget_mib } };
+  const { checkpoints, record, labels, secrets } = request;
+  const kept = checkpoints === undefined ? {} : { checkpoints: { budgetMiB: checkpoints.budget_mib } };
+  const options: EnvironmentOptions = { ...kept, record, labels, secrets };
   if (request.task !== undefined) return context.factory.create(request.task, options);
   if (request.image !== undefined) return context.factory.createSandbox(request.image, options);
   const name = request.environment ?? "";
   if (environments.includes(name)) {
-    if (checkpoints === undefined) return Promise.resolve(context.makeEcho());
+    if (checkpoints === undefined) return Promise.resolve(context.makeEcho(options));
     throw new ShinkenError("bad_request", "checkpoints: echo has no machine to keep any of", {
       path: "checkpoints",
     });
@@ -151,7 +151,7 @@ function step(connection: Connection, request: RequestOf<"step">): Promise<Resul
   const session = held(connection, request.session);
   const isNew = session.describe().next === request.step && !session.busy;
   const started = now();
-  const reply = session.step(request.step, request.actions);
+  const reply = session.step(request.step, request.actions, request.decision);
   if (!isNew) return reply;
   return reply.then((result) => {
     metrics.steps.inc();

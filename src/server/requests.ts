@@ -13,6 +13,9 @@ const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, {
 });
 const params = z.record(z.string(), z.unknown());
 const actions = z.array(z.unknown()).max(64);
+/** What a recorder is told of an episode, and what it must leave out. */
+const maxLabels = 16;
+const maxSecrets = 64;
 
 const schemas = {
   hello: z.strictObject({
@@ -30,6 +33,17 @@ const schemas = {
     environment: z.string().min(1).max(64).optional(),
     grace_s: z.number().min(0).optional(),
     checkpoints: z.strictObject({ budget_mib: z.int().min(1).max(maxCheckpointMiB).optional() }).optional(),
+    record: z.boolean().optional(),
+    labels: z
+      .record(name, z.union([z.string().max(256), z.number(), z.boolean()]))
+      .refine((labels) => Object.keys(labels).length <= maxLabels, `at most ${maxLabels} labels`)
+      .optional(),
+    secrets: z
+      .strictObject({
+        values: z.array(z.string().min(6).max(4_096)).max(maxSecrets).optional(),
+        variables: z.array(z.string().min(1).max(256)).max(maxSecrets).optional(),
+      })
+      .optional(),
   }),
   reset: z.strictObject({
     id,
@@ -38,7 +52,14 @@ const schemas = {
     seed: z.int().min(0).optional(),
     params: params.optional(),
   }),
-  step: z.strictObject({ id, op: z.literal("step"), session: name, step: z.int().min(1), actions }),
+  step: z.strictObject({
+    id,
+    op: z.literal("step"),
+    session: name,
+    step: z.int().min(1),
+    actions,
+    decision: z.record(z.string(), z.unknown()).optional(),
+  }),
   evaluate: z.strictObject({ id, op: z.literal("evaluate"), session: name }),
   observe: z.strictObject({ id, op: z.literal("observe"), session: name }),
   fork: z.strictObject({

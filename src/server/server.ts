@@ -1,5 +1,6 @@
 /** Puts the server together: socket, sessions, metrics, drain. */
 import type { Logger } from "pino";
+import type { EnvironmentOptions } from "../env/checkpoints.js";
 import type { Environment, EnvironmentFactory } from "../env/environment.js";
 import type { ErrorCode } from "../errors/index.js";
 import { closeCodes, protocolVersion } from "../wire/index.js";
@@ -13,7 +14,7 @@ import { type HttpReply, type HttpRequest, type Listener, listen } from "./uws.j
 export interface ServerOptions {
   factory: EnvironmentFactory;
   /** A new `echo` environment: no machine, answers at once; for load tests. */
-  makeEcho: () => Environment;
+  makeEcho: (options: EnvironmentOptions) => Environment;
   log: Logger;
   /** Default 127.0.0.1. Any address that others can reach needs a token. */
   host?: string | undefined;
@@ -42,7 +43,7 @@ export interface ServerOptions {
 /** What connections and operations share. */
 export interface ServerContext {
   readonly factory: EnvironmentFactory;
-  readonly makeEcho: () => Environment;
+  readonly makeEcho: (options: EnvironmentOptions) => Environment;
   readonly limits: ServerLimits;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type CheckpointListing, noCheckpoints } from "../env/checkpoints.js";
 import type {
+  Decision,
   Environment,
   EnvironmentEvent,
   Observation,
@@ -106,7 +107,7 @@ export class ServerSession {
    * Does step `number`: new if it is the next one; if it is the latest one again, its reply is returned and nothing is
    * done. A step that ends in an error does not use up its number.
    */
-  step(number: number, actions: readonly unknown[]): Promise<StepReply> {
+  step(number: number, actions: readonly unknown[], decision?: Decision): Promise<StepReply> {
     const last = this.last;
     if (last?.number === number) return this.resent(last, actions);
     if (this.next === null) return Promise.reject(this.notReset());
@@ -128,7 +129,7 @@ export class ServerSession {
       );
     }
     if (this.busyWith !== undefined) return Promise.reject(this.busyError(this.busyWith));
-    const reply = this.exclusively("step", () => this.environment.step(actions)).then(
+    const reply = this.exclusively("step", () => this.environment.step(actions, decision)).then(
       (result) => this.stepped(number, result),
       (error: unknown) => {
         if (this.last?.reply === reply) this.last = last;

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { ShinkenError } from "../../errors/index.js";
 import { integer } from "../options.js";
 import { Stage } from "../progress.js";
 import { printJson } from "../json.js";
@@ -9,6 +10,7 @@ interface EvalOptions {
   seed: number;
   concurrency?: number;
   url?: string;
+  record?: string;
   json?: boolean;
 }
 
@@ -23,6 +25,7 @@ export function define(command: Command): void {
       "--url <ws://...>",
       "a server that has the same tasks, instead of one of our own; its token in SHINKEN_TOKEN",
     )
+    .option("--record <dir>", "folder for the bundles of all episodes, one each (.skn)")
     .option("--json", "print the report as one JSON object")
     .addHelpText(
       "after",
@@ -47,9 +50,18 @@ async function evaluate(folder: string, options: EvalOptions): Promise<void> {
     import("../server-process.js"),
     import("../../suites/index.js"),
   ]);
+  if (options.url !== undefined && options.record !== undefined)
+    throw new ShinkenError(
+      "bad_request",
+      "--record is for a server of our own: one at --url records where it was told to",
+      {
+        path: "--record",
+      },
+    );
   const operator = operatorByName(options.operator);
   const set = await loadTasks(folder, { scorers });
-  const server = options.url === undefined ? await startServerProcess(folder) : undefined;
+  const server =
+    options.url === undefined ? await startServerProcess(folder, { record: options.record }) : undefined;
   const url = server?.url ?? options.url ?? "";
   try {
     const stage = new Stage(`eval: ${operator.name}`);

@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import { ShinkenError } from "../../errors/index.js";
 import type { LimitOverrides } from "../../server/index.js";
 import type { MemoryKind } from "../../sandbox/microvm/addon.js";
+import { openRecorder } from "../recording.js";
 import { integer, memoryKind, repeated, seconds } from "../options.js";
 
 interface ServeOptions {
@@ -19,6 +20,8 @@ interface ServeOptions {
   lifetime?: number;
   maxSessions?: number;
   memoryShare?: number;
+  /** A folder; false for none; undefined for the default one. */
+  record?: string | false;
   logLevel: string;
   stopWithStdin?: boolean;
   json?: boolean;
@@ -45,6 +48,8 @@ export function define(command: Command): void {
       "of the host's or control group's memory; beyond it forks are refused (default: 90)",
       integer(1, 100),
     )
+    .option("--record <dir>", "folder for the bundles of episodes (default: replays in the state folder)")
+    .option("--no-record", "keep no bundles")
     .addOption(
       new Option("--log-level <level>", "log to standard error from this level on")
         .choices(["silent", "error", "warn", "info", "debug"])
@@ -76,13 +81,18 @@ async function serve(options: ServeOptions): Promise<void> {
     memory: options.memory,
     memoryShare: options.memoryShare === undefined ? undefined : options.memoryShare / 100,
   });
+  const token = readToken(options.tokenFile);
+  const recorder = await openRecorder(options.record, [token ?? ""]);
   const server = await startServer({
-    factory: backend.factory,
-    makeEcho: () => new EchoEnvironment(),
+    factory: recorder === undefined ? backend.factory : recorder.factory(backend),
+    makeEcho: (echo) => {
+      const environment = new EchoEnvironment();
+      return recorder?.environment(environment, echo) ?? environment;
+    },
     log,
     host: options.host,
     port: options.port,
-    token: readToken(options.tokenFile),
+    token,
     origins: options.origin,
     limits: limitsOf(options),
     serverName: `shinken-gym/${version()}`,
@@ -110,6 +120,7 @@ async function serve(options: ServeOptions): Promise<void> {
   if (options.json === true) process.stdout.write(`${JSON.stringify({ url: address, pid: process.pid })}\n`);
   else process.stdout.write(`listening on ${address} (tasks: ${backend.factory.tasks().length})\n`);
   await ended;
+  await recorder?.close();
   await backend.close();
   log.info("drained");
   // What waits to be written would be written at the exit, ahead of what is on its way by then.

@@ -15,6 +15,7 @@ import type {
   ReadOptions,
   Sandbox,
   StreamOptions,
+  WallClock,
   WriteOptions,
 } from "../../sandbox/sandbox.js";
 import { tellNames } from "./hosts.js";
@@ -48,9 +49,11 @@ export class Ensemble implements Sandbox {
         path: "checkpoints",
         suggestion: "create the session without checkpoints",
       });
+    const seed = typeof options.seed === "function" ? options.seed() : options.seed;
+    const clock = options.clock === "now" ? hostClock() : options.clock;
     const started = [
-      members.main(options),
-      ...[...members.services].map(([name, make]) => make({ seed: seedOf(options.seed, name) })),
+      members.main({ ...options, seed, clock }),
+      ...[...members.services].map(([name, make]) => make({ seed: seedOf(seed, name), clock })),
     ];
     const settled = await Promise.allSettled(started);
     const made = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
@@ -75,6 +78,10 @@ export class Ensemble implements Sandbox {
   }
   get readyMs(): number | null {
     return this.#main.readyMs;
+  }
+  /** The same for all its machines. */
+  get clock(): WallClock | null {
+    return this.#main.clock ?? null;
   }
   get closed(): boolean {
     return this.#main.closed;
@@ -147,6 +154,11 @@ export class Ensemble implements Sandbox {
     await this.#network.close().catch(() => undefined);
     await Promise.all([this.#main, ...this.services.values()].map((one) => one.close()));
   }
+}
+
+function hostClock(): WallClock {
+  const now = Date.now();
+  return { seconds: Math.floor(now / 1_000), nanoseconds: (now % 1_000) * 1_000_000 };
 }
 
 /** A service's seed hangs on the run's and on its name; without one it is random, like the machine's. */

@@ -1,5 +1,6 @@
 import type { Sandbox } from "../../sandbox/sandbox.js";
 import type { Action, Observation } from "../environment.js";
+import type { ForkOrigin } from "../provenance.js";
 import { ProgressWatch } from "./progress.js";
 import type { Baseline, Start } from "./scenario.js";
 
@@ -39,6 +40,8 @@ export class Episode {
   /** Path of forks from the run seed to this machine. */
   readonly path: string;
   readonly record: EpisodeRecord = { end: "none", answer: null, reason: null, steps: 0, actions: [] };
+  /** What its machine was forked with. */
+  origin: ForkOrigin = { kind: "replica", seed: null, clock: null };
   /** Milestones that hold, whether they were paid for or held from the start. */
   readonly held = new Set<string>();
   /** Best scores of dense milestones so far, from the golden's on; the latest of those that can be lost. */

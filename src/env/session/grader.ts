@@ -119,6 +119,10 @@ export class TaskGrader implements Grader {
     }
   }
 
+  get version(): string {
+    return this.#variant.graph.verifierVersion;
+  }
+
   ungraded(reason: string): Verdict {
     const { task, taskVersion, verifierVersion } = this.#variant.graph;
     return {

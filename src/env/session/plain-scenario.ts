@@ -10,12 +10,12 @@ const wallSeconds = 24 * 3_600;
 export class PlainScenario implements Scenario {
   readonly id: string;
   readonly version = "1.0.0";
-  readonly #image: string;
+  readonly image: string;
   readonly #goldens: GoldenStore;
 
   constructor(image: string, goldens: GoldenStore) {
     this.id = `sandbox:${image}`;
-    this.#image = image;
+    this.image = image;
     this.#goldens = goldens;
   }
 
@@ -41,7 +41,7 @@ export class PlainScenario implements Scenario {
         wallSeconds,
       },
       grader: null,
-      golden: () => this.#goldens.forImage(this.#image),
+      golden: () => this.#goldens.forImage(this.image),
     };
   }
 }

@@ -60,6 +60,8 @@ export interface Grader {
   evaluate(machine: Sandbox, episode: EpisodeRecord, signal?: AbortSignal): Promise<Verdict>;
   /** Milestones that pay for their growth, in graph order. */
   readonly dense: readonly Milestone[];
+  /** Version of the checks. */
+  readonly version: string;
   /** The verdict where there is nothing to grade. */
   ungraded(reason: string): Verdict;
 }
@@ -83,6 +85,7 @@ export interface Start {
 export interface Scenario {
   readonly id: string;
   readonly version: string;
+  readonly image: string;
   /** Rejects with `bad_request` for parameters that do not fit. */
   start(seed: number, params?: Record<string, unknown>): Start;
 }

@@ -16,6 +16,7 @@ import type {
   ResetResult,
   StepResult,
 } from "../environment.js";
+import type { ForkOrigin, Provenance, StateMark } from "../provenance.js";
 import { withinWall } from "../setup/wall.js";
 import { checkpointOptions, keepCheckpoint, listCheckpoints } from "./checkpoint.js";
 import { Episode, type EpisodeMark } from "./episode.js";
@@ -24,6 +25,7 @@ import type { GoldenLease } from "./goldens.js";
 import { payMilestones } from "./milestones.js";
 import type { Scenario } from "./scenario.js";
 import { checkSeed, derivedSeed, forkSeed, randomSeed } from "./seeds.js";
+import { type ForkFacts, forkFacts, forkOptions, originOf } from "./origin.js";
 
 /** Forks tried at a reset before it fails: a fork that does not acknowledge is killed and replaced. */
 const forkAttempts = 3;
@@ -46,6 +48,8 @@ export class Session implements Environment {
   readonly #listeners: ((event: EnvironmentEvent) => void)[] = [];
   #seeds: SeedState | null = null;
   #lease: GoldenLease | null = null;
+  /** State digest of the golden that the present episode began with; a branch knows its parent's. */
+  #golden = "";
   #episode: Episode | null = null;
   /** What the present episode's machine died of. */
   #death: ShinkenError | null = null;
@@ -58,7 +62,12 @@ export class Session implements Environment {
   }
 
   reset(
-    options: { seed?: number | undefined; params?: Record<string, unknown> | undefined } = {},
+    options: {
+      seed?: number | undefined;
+      params?: Record<string, unknown> | undefined;
+      /** Of an episode that is run again: what its machine was forked with, instead of what the seed gives. */
+      origin?: ForkOrigin | undefined;
+    } = {},
   ): Promise<ResetResult> {
     return this.#run("reset", async (cancellation) => {
       const seeds = this.#nextSeeds(options.seed);
@@ -70,11 +79,15 @@ export class Session implements Environment {
       const lease = await start.golden();
       this.#lease?.release();
       this.#lease = lease;
+      this.#golden = lease.golden.digest;
       const baseline = await start.grader?.baseline();
       this.#checkOpen(cancellation);
       const path = seeds === null ? "" : `${this.task}/episode-${seeds.episode}`;
-      const machine = await this.#fork(lease, seeds === null ? undefined : forkSeed(seeds.run, path));
+      const given = seeds === null ? undefined : forkSeed(seeds.run, path);
+      const facts = forkFacts(given, this.#options.traced === true, options.origin);
+      const machine = await this.#fork(lease, facts);
       const episode = new Episode(start, machine, seeds?.run ?? null, path);
+      episode.origin = originOf("replica", facts, machine);
       if (baseline !== undefined) episode.begin(baseline);
       const checkpoint = await this.#keepFirst(episode);
       if (this.#closing !== null || cancellation.requested) {
@@ -149,14 +162,23 @@ export class Session implements Environment {
     });
   }
 
-  fork({ atStep }: { atStep?: number | undefined } = {}): Promise<Environment> {
+  fork({
+    atStep,
+    origin,
+  }: {
+    atStep?: number | undefined;
+    origin?: ForkOrigin | undefined;
+  } = {}): Promise<Environment> {
     return this.#run("fork", async (cancellation) => {
       const episode = this.#alive();
       const mark = atStep === undefined ? episode.mark() : this.#markOf(episode, atStep);
       episode.branches += 1;
       const path = `${episode.path}/branch-${episode.branches}`;
       const seed = episode.seed === null ? undefined : forkSeed(episode.seed, path);
-      const options = { seed, checkpoints: checkpointOptions(this.#options) };
+      const facts = forkFacts(seed, this.#options.traced === true, origin);
+      // A branch's clock goes on, whether or not it is seeded.
+      const { clock: _, ...unclocked } = forkOptions(facts);
+      const options = { ...unclocked, checkpoints: checkpointOptions(this.#options) };
       let machine: Sandbox | undefined;
       try {
         machine = await (atStep === undefined
@@ -169,6 +191,8 @@ export class Session implements Environment {
       const branch = new Session(this.#scenario, this.#options);
       branch.#seeds = this.#seeds === null ? null : { ...this.#seeds };
       branch.#episode = new Episode(episode.start, machine, episode.seed, path, mark);
+      branch.#episode.origin = originOf("branch", facts, machine);
+      branch.#golden = this.#golden;
       await branch.#keepFirst(branch.#episode);
       if (this.#closing !== null || cancellation.requested) {
         await branch.close();
@@ -182,6 +206,25 @@ export class Session implements Environment {
   async checkpoints(): Promise<CheckpointListing> {
     if (this.#closing !== null) throw closedError();
     return Promise.resolve(listCheckpoints(this.#started()));
+  }
+
+  provenance(): Provenance {
+    const { start, seed, origin } = this.#started();
+    return {
+      taskVersion: this.#scenario.version,
+      verifierVersion: start.grader?.version ?? "none",
+      variant: start.digest,
+      params: structuredClone(start.params),
+      seed,
+      image: this.#scenario.image,
+      golden: this.#golden,
+      fork: origin,
+    };
+  }
+
+  async state(): Promise<StateMark> {
+    const { machine, record, guestMs, instructions } = this.#alive();
+    return { step: record.steps, digest: await machine.digest(), instructions, guestMs };
   }
 
   /**
@@ -335,10 +378,13 @@ export class Session implements Environment {
     return this.#seeds === null ? null : { run: this.#seeds.run, episode: this.#seeds.episode + 1 };
   }
 
-  async #fork(lease: GoldenLease, seed: Uint8Array | undefined): Promise<Sandbox> {
+  async #fork(lease: GoldenLease, facts: ForkFacts): Promise<Sandbox> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await lease.golden.fork({ seed, checkpoints: checkpointOptions(this.#options) });
+        return await lease.golden.fork({
+          ...forkOptions(facts),
+          checkpoints: checkpointOptions(this.#options),
+        });
       } catch (error) {
         const again = error instanceof ShinkenError && error.retry && attempt < forkAttempts;
         if (error instanceof ShinkenError)

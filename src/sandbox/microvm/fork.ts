@@ -24,10 +24,13 @@ export interface ForkSource {
   nextStream: number;
 }
 
+type Seed = Uint8Array | (() => Uint8Array) | null;
+type Clock = WallClock | "now" | undefined;
+
 export interface ReplicaOptions {
-  seed: Uint8Array | null;
+  seed: Seed;
   /** Unsaid: the host's, or with a seed the golden's, going on. */
-  clock?: WallClock | undefined;
+  clock?: Clock;
   checkpoints?: CheckpointOptions | undefined;
 }
 
@@ -42,9 +45,9 @@ export async function replicaOf(source: ForkSource, options: ReplicaOptions): Pr
 }
 
 export interface BranchOptions {
-  seed: Uint8Array | null;
+  seed: Seed;
   /** Unsaid: the parent's, going on. */
-  clock?: WallClock | undefined;
+  clock?: Clock;
   checkpoints?: CheckpointOptions | undefined;
   /** Of its state after this step, by the checkpoint, instead of the present one. */
   atStep?: number | undefined;
@@ -68,8 +71,8 @@ function admitted<T>({ household }: Family, kind: "ordinary" | "grade", make: ()
 /** Seconds up to the year 9999. */
 const MAX_SECONDS = 253_402_300_799;
 
-function checkClock(clock: WallClock | undefined): void {
-  if (clock === undefined) return;
+function checkClock(clock: Clock): void {
+  if (clock === undefined || clock === "now") return;
   checkWhole("clock.seconds", clock.seconds, MAX_SECONDS);
   checkWhole("clock.nanoseconds", clock.nanoseconds, 999_999_999);
 }
@@ -81,13 +84,13 @@ function checkWhole(path: string, value: number, most: number): void {
 
 async function makeReplica(
   source: ForkSource,
-  { seed, clock, checkpoints }: ReplicaOptions,
+  { seed: given, clock, checkpoints }: ReplicaOptions,
 ): Promise<MicrovmSandbox> {
   const start = performance.now();
-  const identity = identityFor(source.family, seed, "replica");
+  const { identity, seed } = identityFor(source.family, given, "replica");
   const native = hostFork(source.native, identity, source.family.household.memory, checkpoints);
   // A seeded run continues at the golden's time; an unseeded machine wakes up in the present.
-  const packet = (): ForkPacket => packetOf(identity, clock ?? (seed === null ? wallClock() : undefined));
+  const packet = (): ForkPacket => packetOf(identity, clock ?? (seed === null ? "now" : undefined));
   const descent: Descent = { kind: "replica", seed: identity.childSeed };
   return ready(
     native,
@@ -122,9 +125,8 @@ async function makeBranch(parent: MicrovmSandbox, options: BranchOptions): Promi
   const start = performance.now();
   parent.branches += 1;
   // Without a seed of its own, a branch of a seeded machine derives one: the run stays repeatable.
-  const root = seed ?? parent.descent.seed;
   const path = seed === null ? `branch/${parent.branches}` : "branch";
-  const identity = identityFor(parent.family, root, path);
+  const { identity, seed: root } = identityFor(parent.family, seed ?? parent.descent.seed, path);
   const { generationId } = identity;
   const how = { kind: "branch", generationId, mac: macBytes(identity.mac), ...logOf(checkpoints) } as const;
   const native =
@@ -141,11 +143,16 @@ async function makeBranch(parent: MicrovmSandbox, options: BranchOptions): Promi
   );
 }
 
-/** An identity; in an unseeded fork one whose IP address no sibling has. */
-function identityFor(family: Family, seed: Uint8Array | null, path: string): ForkIdentity {
+/** An identity and its seed; where the seed is not the caller's choice, one whose IP address no sibling has. */
+function identityFor(
+  family: Family,
+  given: Seed,
+  path: string,
+): { identity: ForkIdentity; seed: Uint8Array | null } {
   for (;;) {
+    const seed = typeof given === "function" ? given() : given;
     const identity = drawIdentity(seed, path);
-    if (family.siblings.claim(identity.ip) || seed !== null) return identity;
+    if (family.siblings.claim(identity.ip) || given instanceof Uint8Array) return { identity, seed };
   }
 }
 
@@ -230,9 +237,10 @@ async function refuseIfClosed(sandbox: MicrovmSandbox): Promise<void> {
   throw new ShinkenError("machine_closed", "the provider was closed");
 }
 
-function packetOf(identity: ForkIdentity, clock: WallClock | undefined): ForkPacket {
+function packetOf(identity: ForkIdentity, clock: Clock): ForkPacket {
   const { generation, entropy, hostname, machineId, bootId, mac, ip } = identity;
-  return { generation, entropy, hostname, machineId, bootId, mac, ip, clock };
+  const told = clock === "now" ? wallClock() : clock;
+  return { generation, entropy, hostname, machineId, bootId, mac, ip, clock: told };
 }
 
 function wallClock(): WallClock {

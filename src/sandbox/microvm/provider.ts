@@ -92,6 +92,11 @@ export class MicrovmProvider implements SandboxProvider {
     };
   }
 
+  /** Kind of guest memory of its machines. */
+  get memory(): MemoryKind {
+    return this.#household.memory;
+  }
+
   checkImage(image: string): void {
     this.#open(image);
   }

@@ -1,0 +1,239 @@
+/**
+ * An environment that is recorded: whatever passes between a session and its client is also an event of a bundle, one bundle an
+ * episode. The client notices nothing but the `infra` event that tells when recording had to stop.
+ */
+import type { EnvironmentOptions } from "../../env/checkpoints.js";
+import type {
+  Decision,
+  Environment,
+  EnvironmentEvent,
+  Observation,
+  ResetResult,
+  StepResult,
+} from "../../env/environment.js";
+import { isInfrastructure, ShinkenError } from "../../errors/index.js";
+import type { Verdict } from "../../verifiers/verdict.js";
+import type { SessionFacts } from "../format/channels.js";
+import type { Recorder } from "../write/recorder.js";
+import type { Recording } from "../write/recording.js";
+import { hostFacts, type RecordedFacts, sessionFacts } from "./facts.js";
+
+export class RecordedEnvironment implements Environment {
+  readonly #inner: Environment;
+  readonly #recorder: Recorder;
+  readonly #options: EnvironmentOptions;
+  readonly #facts: RecordedFacts;
+  readonly #listeners: ((event: EnvironmentEvent) => void)[] = [];
+  #recording: Recording | null = null;
+  /** Of the latest step that was answered. */
+  #step = 0;
+  /** While a step runs, what happens belongs to it. */
+  #running = false;
+  #guest: number | null = null;
+  /** The step before is with the operating system; the present one waits for that and no longer. */
+  #flushed: Promise<void> = Promise.resolve();
+  checkpoints?: NonNullable<Environment["checkpoints"]>;
+
+  constructor(inner: Environment, recorder: Recorder, options: EnvironmentOptions, facts: RecordedFacts) {
+    this.#inner = inner;
+    this.#recorder = recorder;
+    this.#options = options;
+    this.#facts = facts;
+    inner.onEvent((event) => this.#note(event));
+    const { checkpoints } = inner;
+    if (checkpoints !== undefined) this.checkpoints = () => checkpoints.call(inner);
+  }
+
+  get task(): string {
+    return this.#inner.task;
+  }
+
+  /** Id and file of the present episode; null before the first reset. */
+  get bundle(): { episode: string; file: string } | null {
+    return this.#recording === null ? null : { episode: this.#recording.episode, file: this.#recording.file };
+  }
+
+  async reset(options?: Parameters<Environment["reset"]>[0]): Promise<ResetResult> {
+    let result: ResetResult;
+    try {
+      result = await this.#inner.reset(options);
+    } catch (error) {
+      // A request that was refused has left the old episode alone.
+      if (!(error instanceof ShinkenError && error.code === "bad_request")) await this.#end();
+      throw error;
+    }
+    await this.#end();
+    this.#begin(null);
+    await this.#answered({ ...result, terminated: false, truncated: false });
+    return result;
+  }
+
+  async step(actions: readonly unknown[], decision?: Decision): Promise<StepResult> {
+    this.#running = true;
+    const began = this.#recording !== null;
+    if (began) this.#asked(actions, decision);
+    let result: StepResult;
+    try {
+      result = await this.#inner.step(actions, decision);
+    } catch (error) {
+      if (began) this.#unanswered(error);
+      throw error;
+    } finally {
+      this.#running = false;
+    }
+    if (!began) return result;
+    this.#step += 1;
+    if (result.reward !== 0) this.#event("reward", { reward: result.reward, check: null });
+    await this.#answered(result);
+    return result;
+  }
+
+  async evaluate(): Promise<Verdict> {
+    const started = performance.now();
+    const verdict = await this.#inner.evaluate();
+    const ms = Math.round((performance.now() - started) * 1_000) / 1_000;
+    this.#event("verdict", { verdict, verifier: verdict.verifierVersion, ms });
+    await this.#flush();
+    return verdict;
+  }
+
+  observe(): Promise<Observation> {
+    return this.#inner.observe();
+  }
+
+  async fork(options?: { atStep?: number | undefined }): Promise<Environment> {
+    const step = options?.atStep ?? this.#step;
+    const parent = this.bundle;
+    const branch = await this.#inner.fork(options);
+    const recorded = new RecordedEnvironment(branch, this.#recorder, this.#options, this.#facts);
+    if (parent !== null) {
+      this.#event("marker", { kind: "branched", message: `from step ${step}` });
+      recorded.#step = step;
+      recorded.#begin({ ...parent, step });
+      await recorded.#snapshot();
+      await recorded.#flush();
+    }
+    return recorded;
+  }
+
+  cancel(): void {
+    this.#inner.cancel();
+  }
+
+  onEvent(listener: (event: EnvironmentEvent) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Settles when the machine is gone and the bundle is on disk. */
+  async close(): Promise<void> {
+    try {
+      await this.#inner.close();
+    } finally {
+      await this.#end();
+    }
+  }
+
+  #begin(parent: SessionFacts["parent"]): void {
+    const { secrets } = this.#options;
+    const recording = this.#recorder.open({
+      task: this.#inner.task,
+      secrets: secrets?.values,
+      variables: secrets?.variables,
+    });
+    this.#recording = recording;
+    this.#flushed = Promise.resolve();
+    if (parent === null) this.#step = 0;
+    this.#guest = null;
+    recording.onFailure(({ code, message }) => this.#emit({ event: "infra", code, message }));
+    this.#event("session", {
+      ...sessionFacts(this.#inner, this.#options, this.#facts),
+      episode: recording.episode,
+      parent,
+      runtime: this.#recorder.runtime,
+      host: hostFacts(),
+    });
+  }
+
+  #asked(actions: readonly unknown[], decision: Decision | undefined): void {
+    if (decision !== undefined) this.#event("decision", { ...decision });
+    for (const [index, action] of actions.entries())
+      this.#event("action", { action }, `${this.#step + 1}.${index}`);
+  }
+
+  #unanswered(error: unknown): void {
+    const code = error instanceof ShinkenError ? error.code : "internal";
+    const kind = code === "cancelled" ? "cancelled" : isInfrastructure(error) ? "failed" : "refused";
+    this.#running = true;
+    this.#event("marker", { kind, message: error instanceof Error ? error.message : String(error), code });
+    this.#running = false;
+    this.#flushed = this.#recording?.flush() ?? this.#flushed;
+  }
+
+  async #answered(
+    result: StepResult | (ResetResult & { terminated: false; truncated: false }),
+  ): Promise<void> {
+    const { observation, terminated, truncated, info } = result;
+    const guest = info["guest_ms"];
+    this.#guest = typeof guest === "number" ? guest : this.#step === 0 ? 0 : null;
+    this.#event("observation", { observation, terminated, truncated, info });
+    await this.#snapshot();
+    await this.#flush();
+  }
+
+  async #snapshot(): Promise<void> {
+    if (this.#inner.state === undefined || this.#recording === null) return;
+    try {
+      const { digest, instructions, guestMs } = await this.#inner.state();
+      this.#guest = guestMs;
+      this.#event("snapshot", { digest, instructions, guest_ms: guestMs, pages: null });
+    } catch (error) {
+      // The machine has died or was closed meanwhile; whoever asks it next is told.
+      this.#event("marker", {
+        kind: "no_state",
+        message: error instanceof Error ? error.message : String(error),
+      });
+    }
+  }
+
+  /** Waits for the flush before: a kill loses at most the step that is told now. */
+  async #flush(): Promise<void> {
+    const before = this.#flushed;
+    this.#flushed = this.#recording?.flush() ?? Promise.resolve();
+    await before;
+  }
+
+  async #end(): Promise<void> {
+    const recording = this.#recording;
+    this.#recording = null;
+    await recording?.finish();
+  }
+
+  #note(event: EnvironmentEvent): void {
+    switch (event.event) {
+      case "milestone": {
+        const { check, reward, partial } = event;
+        this.#event("reward", { reward, check, ...(partial === undefined ? {} : { partial }) });
+        break;
+      }
+      case "progress":
+        this.#event("marker", { kind: event.kind, message: event.message });
+        break;
+      case "infra":
+        this.#event("infra", { code: event.code, message: event.message });
+    }
+    this.#emit(event);
+  }
+
+  #event(
+    channel: Parameters<Recording["event"]>[0],
+    payload: Record<string, unknown>,
+    action?: string,
+  ): void {
+    const step = this.#running ? this.#step + 1 : this.#step;
+    this.#recording?.event(channel, { step, guest: this.#guest, action }, payload);
+  }
+
+  #emit(event: EnvironmentEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+}

@@ -1,0 +1,39 @@
+/** A factory whose environments are recorded, unless somebody asks that one is not. */
+import type { EnvironmentOptions } from "../../env/checkpoints.js";
+import type { Environment, EnvironmentFactory } from "../../env/environment.js";
+import type { Recorder } from "../write/recorder.js";
+import { RecordedEnvironment } from "./environment.js";
+import type { RecordedFacts } from "./facts.js";
+
+export class RecordedFactory implements EnvironmentFactory {
+  readonly #inner: EnvironmentFactory;
+  readonly #recorder: Recorder;
+  readonly #facts: RecordedFacts;
+
+  constructor(inner: EnvironmentFactory, recorder: Recorder, facts: RecordedFacts) {
+    this.#inner = inner;
+    this.#recorder = recorder;
+    this.#facts = facts;
+  }
+
+  tasks(): ReturnType<EnvironmentFactory["tasks"]> {
+    return this.#inner.tasks();
+  }
+
+  create(task: string, options: EnvironmentOptions = {}): Promise<Environment> {
+    return this.#recorded(options, (traced) => this.#inner.create(task, traced));
+  }
+
+  createSandbox(image: string, options: EnvironmentOptions = {}): Promise<Environment> {
+    return this.#recorded(options, (traced) => this.#inner.createSandbox(image, traced));
+  }
+
+  async #recorded(
+    options: EnvironmentOptions,
+    make: (options: EnvironmentOptions) => Promise<Environment>,
+  ): Promise<Environment> {
+    if (options.record === false) return make(options);
+    const inner = await make({ ...options, traced: true });
+    return new RecordedEnvironment(inner, this.#recorder, options, this.#facts);
+  }
+}

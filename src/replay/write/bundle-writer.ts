@@ -1,0 +1,239 @@
+/**
+ * Writes one bundle: an MCAP file that is only ever appended to. Record layouts are the mcap library's; what is decided here is when
+ * a chunk ends (docs/skn.md, "Chunks"). Synchronous: it runs on the recorder's own thread.
+ */
+import { createHash } from "node:crypto";
+import { closeSync, fsync, ftruncateSync, openSync, writeSync } from "node:fs";
+import { promisify } from "node:util";
+import { Encoder } from "@msgpack/msgpack";
+import { McapChunkBuilder, McapRecordBuilder, type McapTypes } from "@mcap/core";
+import { crc32 } from "@foxglove/crc";
+import { type Channel, channelNames, type Envelope } from "../format/channels.js";
+import { allSchemas } from "../format/schemas.js";
+import { values } from "../format/values.js";
+import {
+  chunkBytes,
+  compressFrom,
+  messageEncoding,
+  readLimits,
+  schemaEncoding,
+  sknProfile,
+  sknVersion,
+} from "../format/version.js";
+import { compress } from "../format/zstd.js";
+
+/** A channel of which this program has no schema: kept as it was read. */
+export interface ForeignChannel {
+  topic: string;
+  schema: { name: string; encoding: string; data: Uint8Array } | null;
+  messageEncoding: string;
+  metadata: Map<string, string>;
+}
+
+interface KnownChannel {
+  channel: McapTypes.Channel;
+  schema: McapTypes.Schema | null;
+}
+
+const encoder = new Encoder({
+  extensionCodec: values,
+  ignoreUndefined: true,
+  maxDepth: readLimits.depth + 8,
+});
+const schemaData = new Map(
+  Object.entries(allSchemas()).map(([name, schema]) => [
+    name,
+    new TextEncoder().encode(JSON.stringify(schema)),
+  ]),
+);
+
+/** Names the program in the header of each file. */
+export function libraryName(runtime: string): string {
+  return `${runtime} skn/${sknVersion}`;
+}
+
+export class BundleWriter {
+  readonly #fd: number;
+  /** Bytes that are whole records: what a failed write leaves beyond is cut off. */
+  #length = 0;
+  readonly #chunk = new McapChunkBuilder({ useMessageIndex: false });
+  readonly #channels = new Map<string, KnownChannel>();
+  readonly #chunks: McapTypes.ChunkIndex[] = [];
+  readonly #counts = new Map<number, bigint>();
+  readonly #hash = createHash("sha256");
+  #first: bigint | null = null;
+  #last = 0n;
+  #closed = false;
+
+  /** Makes the file, which must not be there. Throws what the file system says. */
+  constructor(path: string, runtime: string) {
+    this.#fd = openSync(path, "wx", 0o600);
+    const head = new McapRecordBuilder();
+    head.writeMagic();
+    head.writeHeader({ profile: sknProfile, library: libraryName(runtime) });
+    try {
+      this.#write(head.buffer);
+    } catch (error) {
+      this.abandon();
+      throw error;
+    }
+  }
+
+  /** Bytes on disk. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Adds an event; it is on disk once its chunk is closed. */
+  add(channel: Channel, event: Envelope & Record<string, unknown>): void {
+    this.addEncoded(this.#known(channel), event.seq, event.t_wall, encoder.encodeSharedRef(event));
+  }
+
+  /** Adds an event of a channel of somebody else's, already encoded. */
+  addForeign(foreign: ForeignChannel, sequence: number, milliseconds: number, data: Uint8Array): void {
+    this.addEncoded(this.#foreign(foreign), sequence, milliseconds, data);
+  }
+
+  private addEncoded(
+    { channel }: KnownChannel,
+    sequence: number,
+    milliseconds: number,
+    data: Uint8Array,
+  ): void {
+    const time = BigInt(Math.round(milliseconds)) * 1_000_000n;
+    const message = { channelId: channel.id, sequence, logTime: time, publishTime: time, data };
+    this.#chunk.addMessage(message);
+    this.#counts.set(channel.id, (this.#counts.get(channel.id) ?? 0n) + 1n);
+    if (this.#first === null || time < this.#first) this.#first = time;
+    if (time > this.#last) this.#last = time;
+    if (this.#chunk.byteLength >= chunkBytes) this.closeChunk();
+  }
+
+  /** Hands everything so far to the operating system: a killed process does not lose it. */
+  closeChunk(): void {
+    if (this.#chunk.numMessages === 0) return;
+    const raw = this.#chunk.buffer;
+    const packed = raw.byteLength < compressFrom ? null : compress(raw);
+    const compressed = packed !== null && packed.byteLength < raw.byteLength;
+    const records = compressed ? packed : raw;
+    const record = new McapRecordBuilder();
+    record.writeChunk({
+      messageStartTime: this.#chunk.messageStartTime,
+      messageEndTime: this.#chunk.messageEndTime,
+      uncompressedSize: BigInt(raw.byteLength),
+      uncompressedCrc: crc32(raw),
+      compression: compressed ? "zstd" : "",
+      records,
+    });
+    const at = this.#length;
+    this.#write(record.buffer);
+    this.#chunks.push({
+      messageStartTime: this.#chunk.messageStartTime,
+      messageEndTime: this.#chunk.messageEndTime,
+      chunkStartOffset: BigInt(at),
+      chunkLength: BigInt(record.buffer.byteLength),
+      messageIndexOffsets: new Map(),
+      messageIndexLength: 0n,
+      compression: compressed ? "zstd" : "",
+      compressedSize: BigInt(records.byteLength),
+      uncompressedSize: BigInt(raw.byteLength),
+    });
+    this.#chunk.reset();
+  }
+
+  /** Closes the last chunk, writes the summary, and waits until the disk has it all. */
+  async finish(): Promise<void> {
+    this.closeChunk();
+    const tail = new McapRecordBuilder();
+    tail.writeDataEnd({ dataSectionCrc: 0 });
+    const summaryAt = this.#length + tail.length;
+    for (const { schema } of this.#channels.values()) if (schema !== null) tail.writeSchema(schema);
+    for (const { channel } of this.#channels.values()) tail.writeChannel(channel);
+    tail.writeStatistics({
+      messageCount: [...this.#counts.values()].reduce((sum, one) => sum + one, 0n),
+      schemaCount: [...this.#channels.values()].filter(({ schema }) => schema !== null).length,
+      channelCount: this.#channels.size,
+      attachmentCount: 0,
+      metadataCount: 0,
+      chunkCount: this.#chunks.length,
+      messageStartTime: this.#first ?? 0n,
+      messageEndTime: this.#last,
+      channelMessageCounts: this.#counts,
+    });
+    for (const index of this.#chunks) tail.writeChunkIndex(index);
+    // A checksum of 0 says that there is none; each chunk has its own.
+    tail.writeFooter({ summaryStart: BigInt(summaryAt), summaryOffsetStart: 0n, summaryCrc: 0 });
+    tail.writeMagic();
+    this.#write(tail.buffer);
+    await promisify(fsync)(this.#fd);
+    this.abandon();
+  }
+
+  /** Of everything written, in hex; once, after `finish`. */
+  sha256(): string {
+    return this.#hash.digest("hex");
+  }
+
+  /** Closes the file as it stands. Idempotent. */
+  abandon(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    closeSync(this.#fd);
+  }
+
+  #write(bytes: Uint8Array): void {
+    let done = 0;
+    try {
+      while (done < bytes.byteLength) done += writeSync(this.#fd, bytes, done, bytes.byteLength - done);
+    } catch (error) {
+      try {
+        ftruncateSync(this.#fd, this.#length);
+      } catch {
+        // A reader takes the whole records before it as a clean prefix.
+      }
+      throw error;
+    }
+    this.#length += bytes.byteLength;
+    this.#hash.update(bytes);
+  }
+
+  #known(name: Channel): KnownChannel {
+    const known = this.#channels.get(name);
+    if (known !== undefined) return known;
+    return this.#define(name, {
+      channel: {
+        id: channelNames.indexOf(name) + 1,
+        schemaId: channelNames.indexOf(name) + 1,
+        topic: name,
+        messageEncoding,
+        metadata: new Map(),
+      },
+      schema: {
+        id: channelNames.indexOf(name) + 1,
+        name: `skn.${name}`,
+        encoding: schemaEncoding,
+        data: schemaData.get(name) ?? new Uint8Array(0),
+      },
+    });
+  }
+
+  #foreign(foreign: ForeignChannel): KnownChannel {
+    const known = this.#channels.get(foreign.topic);
+    if (known !== undefined) return known;
+    // After all of ours, used or not.
+    const id = channelNames.length + 1 + this.#channels.size;
+    const schema = foreign.schema === null ? null : { id, ...foreign.schema };
+    const { topic, messageEncoding: encoding, metadata } = foreign;
+    return this.#define(topic, {
+      channel: { id, schemaId: schema === null ? 0 : id, topic, messageEncoding: encoding, metadata },
+      schema,
+    });
+  }
+
+  #define(name: string, known: KnownChannel): KnownChannel {
+    if (known.schema !== null) this.#chunk.addSchema(known.schema);
+    this.#chunk.addChannel(known.channel);
+    this.#channels.set(name, known);
+    return known;
+  }
+}
