@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { parseAction } from "../../src/env/aci/index.js";
 import {
   loadTask,
   loadTaskSet,
@@ -206,6 +207,14 @@ describe("a variant", () => {
     expect([error.code, error.path]).toEqual(["bad_task", "oracle[1].type"]);
   });
 
+  it("says once where an action of the oracle is misspelt", () => {
+    const document = { ...good(), oracle: [{ type: "exec", comand: "true" }] };
+    const checkAction = (action: unknown): void => void parseAction(action);
+    const error = refusal(() => makeTask(document, { checkAction }));
+    expect(error.message).toBe("oracle[0].comand: there is no field of this name");
+    expect(error.suggestion).toBe('did you mean "command"?');
+  });
+
   it("is proved against the channels of its image", () => {
     const error = refusal(() =>
       makeTask(good(), { channelsOf: (image) => (image === "shell" ? ["fs"] : []) }),
@@ -256,7 +265,11 @@ describe("tasks on disk", () => {
     (document.assets as Record<string, Document>)["data.csv"] = { sha256, for: "setup" };
     const place = put("one", document);
     const variant = (await loadTask(place)).variant();
-    await expect(variant.readAsset("data.csv")).rejects.toMatchObject({ code: "asset_mismatch" });
+    writeFileSync(join(place, "dta.csv"), bytes);
+    await expect(variant.readAsset("data.csv")).rejects.toMatchObject({
+      code: "asset_mismatch",
+      suggestion: "there is dta.csv",
+    });
     writeFileSync(join(place, "data.csv"), bytes);
     expect(Buffer.from(await variant.readAsset("data.csv")).toString()).toBe(bytes);
     writeFileSync(join(place, "data.csv"), "altered");

@@ -83,8 +83,9 @@ describe("a module", () => {
     [{ ...query, module: "gitt" }, "graph.query.module", "git"],
     [{ ...query, ask: "statu" }, "graph.query.ask", "status"],
     [{ ...query, args: {} }, "graph.query.args", undefined],
-    [{ ...query, args: { path: 1 } }, "graph.query.args", undefined],
-    [{ ...query, args: { path: "/r", deep: true } }, "graph.query.args", undefined],
+    [{ ...query, args: { path: 1 } }, "graph.query.args.path", undefined],
+    [{ ...query, args: { path: "/r", deep: true } }, "graph.query.args.deep", undefined],
+    [{ ...query, args: { pth: "/r" } }, "graph.query.args.pth", "path"],
   ])("that is asked what it does not answer is refused at load: %j", (wrong, path, meant) => {
     try {
       graphOf(asking(wrong));

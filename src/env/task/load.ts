@@ -1,8 +1,9 @@
 /** Task files: YAML or JSON on disk, parsed once, proved, and turned into variants. */
 import { createHash } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
+import { nearestPath } from "../../errors/nearest.js";
 import { parseOrThrow } from "../../errors/parse.js";
 import { canonicalJson, digestOf } from "../../verifiers/canonical.js";
 import { channelsOf } from "../../verifiers/channels/schema.js";
@@ -172,10 +173,15 @@ async function readAsset(task: Task, file: string, path: string): Promise<Uint8A
   if (asset === undefined)
     throw new ShinkenError("bad_task", `assets: there is no asset "${path}"`, { path: "assets" });
   const place = join(dirname(file), path);
-  const mismatch = (why: string, cause?: unknown) =>
-    new ShinkenError("asset_mismatch", `assets.${path}: ${why}`, { path: `assets.${path}`, cause });
-  const found = await stat(place).catch((error: unknown) => {
-    throw mismatch("the file is missing", error);
+  const mismatch = (why: string, cause?: unknown, suggestion?: string) =>
+    new ShinkenError("asset_mismatch", `assets.${path}: ${why}`, {
+      path: `assets.${path}`,
+      cause,
+      suggestion,
+    });
+  const found = await stat(place).catch(async (error: unknown) => {
+    const meant = await nearestFile(path, file);
+    throw mismatch("the file is missing", error, meant && `there is ${meant}`);
   });
   if (!found.isFile()) throw mismatch("not a regular file");
   if (found.size > ASSET_LIMIT) throw mismatch(`larger than ${ASSET_LIMIT} bytes`);
@@ -183,4 +189,10 @@ async function readAsset(task: Task, file: string, path: string): Promise<Uint8A
   const actual = createHash("sha256").update(bytes).digest("hex");
   if (actual !== asset.sha256) throw mismatch(`the file has sha256 ${actual}`);
   return bytes;
+}
+
+/** The file of a task's folder that a missing asset probably meant. */
+async function nearestFile(path: string, file: string): Promise<string | undefined> {
+  if (file === "") return undefined;
+  return nearestPath(path, await readdir(dirname(file), { recursive: true }).catch(() => []));
 }

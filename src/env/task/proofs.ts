@@ -1,6 +1,6 @@
 /** What is proved of a task beyond its schema and its graph. */
 import { ShinkenError } from "../../errors/index.js";
-import { nearest } from "../../errors/nearest.js";
+import { nearest, nearestPath } from "../../errors/nearest.js";
 import { formatPath } from "../../errors/parse.js";
 import type { LoadedGraph } from "../../verifiers/graph.js";
 import { usedParams } from "./references.js";
@@ -64,7 +64,7 @@ function proveAssets(task: Task): void {
       const at = [...path, index, "write", "asset"];
       const asset = Object.hasOwn(task.assets, name) ? task.assets[name] : undefined;
       if (asset === undefined) {
-        const meant = nearest(name, Object.keys(task.assets));
+        const meant = nearestPath(name, Object.keys(task.assets));
         throw fault(at, `there is no asset "${name}"`, meant && `did you mean "${meant}"?`);
       }
       if (asset.for === "setup") return;
@@ -101,9 +101,11 @@ function proveOracle(task: Task, checkAction?: (action: unknown) => void): void 
       checkAction(action);
     } catch (error) {
       const inner = error instanceof ShinkenError ? error : undefined;
-      const tail = inner?.path === undefined || inner.path === "" ? "" : `.${inner.path}`;
-      const at = `oracle[${index}]${tail}`;
-      const why = error instanceof Error ? error.message : String(error);
+      const place = inner?.path ?? "";
+      const at = place === "" ? `oracle[${index}]` : `oracle[${index}].${place}`;
+      const said = error instanceof Error ? error.message : String(error);
+      // A parser's message begins with the path, which stands in ours already.
+      const why = said.startsWith(`${place}: `) ? said.slice(place.length + 2) : said;
       throw new ShinkenError("bad_task", `${at}: ${why}`, {
         path: at,
         suggestion: inner?.suggestion,

@@ -1,3 +1,4 @@
+import { nearest } from "../../errors/nearest.js";
 import { show } from "../evidence.js";
 import { ContentFault, type Judgement } from "../value.js";
 import { Demands, type GroundJson } from "./ground.js";
@@ -57,47 +58,71 @@ function typeName(value: Json): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** The first place where a value breaks a shape, in words, or undefined if it fits. */
+/** Where and how a value breaks a shape. */
+export interface Breach {
+  path: (string | number)[];
+  /** Said of the value at the path. */
+  why: string;
+  /** A key at the path that the shape does not know. */
+  key?: string;
+  /** The key or the value that was probably meant. */
+  meant?: string | undefined;
+}
+
+/** The first place where a value breaks a shape, in words, or undefined if it fits. `at` is the value's JSON Pointer. */
 export function shapeFault(value: Json, shape: Shape, at = ""): string | undefined {
-  const place = at === "" ? "the value" : at;
+  const breach = breachOf(value, shape);
+  if (breach === undefined) return undefined;
+  const place = at + breach.path.map((part) => `/${part}`).join("");
+  return `${place === "" ? "the value" : place} ${breach.why}`;
+}
+
+/** The first place where a value breaks a shape, or undefined if it fits. */
+export function breachOf(value: Json, shape: Shape, path: (string | number)[] = []): Breach | undefined {
   const type = typeName(value);
   if (shape.type !== undefined) {
     const fits = shape.type === "integer" ? Number.isInteger(value) : type === shape.type;
-    if (!fits) return `${place} is ${type}, not ${shape.type}`;
+    if (!fits) return { path, why: `is ${type}, not ${shape.type}` };
   }
-  if (shape.enum !== undefined && !shape.enum.some((one) => jsonEquals(one, value)))
-    return `${place} is none of the allowed values`;
+  if (shape.enum !== undefined && !shape.enum.some((one) => jsonEquals(one, value))) {
+    const texts = shape.enum.filter((one) => typeof one === "string");
+    const meant = typeof value === "string" ? nearest(value, texts) : undefined;
+    return { path, why: "is none of the allowed values", meant };
+  }
   if (typeof value === "number") {
-    if (shape.min !== undefined && value < shape.min) return `${place} is below ${shape.min}`;
-    if (shape.max !== undefined && value > shape.max) return `${place} is above ${shape.max}`;
+    if (shape.min !== undefined && value < shape.min) return { path, why: `is below ${shape.min}` };
+    if (shape.max !== undefined && value > shape.max) return { path, why: `is above ${shape.max}` };
   }
   if (Array.isArray(value)) {
     if (shape.min_items !== undefined && value.length < shape.min_items)
-      return `${place} has fewer than ${shape.min_items} items`;
+      return { path, why: `has fewer than ${shape.min_items} items` };
     if (shape.max_items !== undefined && value.length > shape.max_items)
-      return `${place} has more than ${shape.max_items} items`;
+      return { path, why: `has more than ${shape.max_items} items` };
     if (shape.items !== undefined) {
       for (const [index, item] of value.entries()) {
-        const inner = shapeFault(item, shape.items, `${at}/${index}`);
+        const inner = breachOf(item, shape.items, [...path, index]);
         if (inner !== undefined) return inner;
       }
     }
   }
-  return isObject(value) ? objectFault(value, shape, at, place) : undefined;
+  return isObject(value) ? objectBreach(value, shape, path) : undefined;
 }
 
-function objectFault(value: JsonObject, shape: Shape, at: string, place: string): string | undefined {
-  const missing = shape.required?.find((key) => !Object.hasOwn(value, key));
-  if (missing !== undefined) return `${place} lacks ${show(missing)}`;
+function objectBreach(value: JsonObject, shape: Shape, path: (string | number)[]): Breach | undefined {
   const properties = shape.properties ?? {};
+  // An unknown key explains the missing one beside it.
+  const unknown =
+    shape.closed === true ? Object.keys(value).find((key) => !Object.hasOwn(properties, key)) : undefined;
+  if (unknown !== undefined) {
+    const free = Object.keys(properties).filter((key) => !Object.hasOwn(value, key));
+    return { path, why: `has the unknown key ${show(unknown)}`, key: unknown, meant: nearest(unknown, free) };
+  }
+  const missing = shape.required?.find((key) => !Object.hasOwn(value, key));
+  if (missing !== undefined) return { path, why: `lacks ${show(missing)}` };
   for (const [key, item] of Object.entries(value)) {
     const inner = Object.hasOwn(properties, key) ? properties[key] : undefined;
-    if (inner === undefined) {
-      if (shape.closed === true) return `${place} has the unknown key ${show(key)}`;
-      continue;
-    }
-    const fault = shapeFault(item, inner, `${at}/${key}`);
-    if (fault !== undefined) return fault;
+    const breach = inner === undefined ? undefined : breachOf(item, inner, [...path, key]);
+    if (breach !== undefined) return breach;
   }
   return undefined;
 }

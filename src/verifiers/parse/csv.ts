@@ -1,5 +1,6 @@
 /** Comma-separated values after RFC 4180: quotes doubled inside quotes, lines ended by LF or CRLF. */
 import { type Cell, ContentFault } from "../value.js";
+import { columnOf } from "./columns.js";
 import { parseNumber } from "./text.js";
 
 export interface CsvOptions {
@@ -30,10 +31,7 @@ export function parseCsv(
   });
   const numeric = new Map<number, string>();
   for (const name of options.numeric) {
-    const column = typeof name === "number" ? name : columns.indexOf(name);
-    if (column < 0 || column >= width)
-      throw new ContentFault(`${what} has no column ${JSON.stringify(name)}`);
-    numeric.set(column, `${what}: a cell of column ${JSON.stringify(name)}`);
+    numeric.set(columnOf(name, columns, what), `${what}: a cell of column ${JSON.stringify(name)}`);
   }
   const rows = records.map((record) =>
     record.map((field, column): Cell => {

@@ -1,6 +1,6 @@
 /** Channels are there, and the assets that queries name are for grading. */
-import { nearest } from "../../errors/nearest.js";
-import { shapeFault } from "../assertions/json.js";
+import { nearest, nearestPath } from "../../errors/nearest.js";
+import { breachOf } from "../assertions/json.js";
 import { moduleNames, moduleOf } from "../channels/module/registry.js";
 import { assetsOf, type ChannelQuery } from "../channels/schema.js";
 import { statementFault } from "../channels/sqlite/statement.js";
@@ -33,7 +33,7 @@ export function proveAsset(name: string, path: Path, context: Partial<ProofConte
   const assets = context.assets ?? {};
   const asset = Object.hasOwn(assets, name) ? assets[name] : undefined;
   if (asset === undefined) {
-    const meant = nearest(name, Object.keys(assets));
+    const meant = nearestPath(name, Object.keys(assets));
     throw fault(path, `there is no asset "${name}"`, meant && `did you mean "${meant}"?`);
   }
   if (asset.for !== "grading")
@@ -63,8 +63,14 @@ export function proveModule(query: ChannelQuery, path: Path): void {
       meant && `did you mean "${meant}"?`,
     );
   }
-  const wrong = shapeFault(args, spec.args);
-  if (wrong !== undefined) throw fault([...path, "query", "args"], wrong);
+  const wrong = breachOf(args, spec.args);
+  if (wrong === undefined) return;
+  const { key, why, meant } = wrong;
+  const at = [...path, "query", "args", ...wrong.path];
+  const suggestion = meant && `did you mean "${meant}"?`;
+  if (key !== undefined)
+    throw fault([...at, key], `${name} ${ask} takes no argument of this name`, suggestion);
+  throw fault(at, why, suggestion);
 }
 
 /** A query of SQLite is one that can be right on some database. */

@@ -6,6 +6,7 @@ import type { ResultType } from "../channels/describe.js";
 import { type ChannelQuery, channelNames, resultType } from "../channels/schema.js";
 import type { CheckNode } from "../schema.js";
 import { proveAsset, proveQuery } from "./channels.js";
+import { proveColumns } from "./columns.js";
 import { proveConsistent } from "./contradiction.js";
 import { fault, type Path, type ProofContext } from "./fault.js";
 import { proveListedPaths } from "./paths.js";
@@ -39,6 +40,7 @@ export function proveCheck(check: CheckNode, path: Path, context: Partial<ProofC
   }
   proveAssertion(check, type, path, channels, context);
   proveListedPaths(check, path);
+  proveColumns(check, path);
   refuseMarkers(check.assert, [...path, "assert"]);
 }
 

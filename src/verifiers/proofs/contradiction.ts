@@ -129,8 +129,10 @@ function proveTable(assertion: TableAssertion, path: Path): void {
     const known =
       columns === undefined ||
       (typeof column === "string" ? columns.includes(column) : column < columns.length);
-    if (!known)
-      throw fault([...path, "cells", index, "column"], `there is no column ${JSON.stringify(column)}`);
+    if (known) return;
+    const meant = typeof column === "string" ? nearest(column, columns) : undefined;
+    const why = `there is no column ${JSON.stringify(column)}`;
+    throw fault([...path, "cells", index, "column"], why, meant && `did you mean "${meant}"?`);
   });
   if (key === undefined) return;
   if (columns === undefined) throw fault([...path, "key"], "needs columns: they name the cells of rows");

@@ -1,5 +1,6 @@
 /** A table of an HTML document as rows and columns. */
 import type { AnyNode, Element } from "domhandler";
+import { columnOf } from "../../parse/columns.js";
 import { parseNumber } from "../../parse/text.js";
 import { type Cell, ContentFault } from "../../value.js";
 import { boundedTexts, textOf } from "../selector.js";
@@ -75,14 +76,7 @@ function shape(grid: string[][], options: TableOptions, what: string): { columns
   });
   const [first, ...others] = grid;
   const columns = options.header ? (first ?? []) : Array.from({ length: width }, (_, index) => String(index));
-  const numeric = new Set(
-    options.numeric.map((name) => {
-      const column = typeof name === "number" ? name : columns.indexOf(name);
-      if (column < 0 || column >= width)
-        throw new ContentFault(`${what}: the table has no column ${JSON.stringify(name)}`);
-      return column;
-    }),
-  );
+  const numeric = new Set(options.numeric.map((name) => columnOf(name, columns, `${what}: the table`)));
   const rows = (options.header ? others : grid).map((row) =>
     row.map(
       (cell, column): Cell =>
