@@ -30,8 +30,8 @@ export const normalisers: Record<Normaliser, Rule> = {
   final_newline: first((text) => (text.endsWith("\n") ? text.slice(0, -1) : text)),
   crlf: first((text) => text.replaceAll("\r\n", "\n")),
   lower: first((text) => text.toLowerCase()),
-  // Upper case first: then ß equals SS, and the final sigma the other.
-  casefold: first((text) => text.toUpperCase().toLowerCase()),
+  // By way of upper case ß equals SS, and the final sigma the other; the capital ẞ is one only once it is ß.
+  casefold: { version: 2, apply: (text) => text.toLowerCase().toUpperCase().toLowerCase() },
   nfc: first((text) => text.normalize("NFC")),
   nfkc: first((text) => text.normalize("NFKC")),
   strip_accents: first((text) =>

@@ -7,6 +7,7 @@ import { moduleVersions } from "../../../src/verifiers/versions.js";
 describe("a normaliser", () => {
   it.each([
     ["casefold", "Straße ΣΑΣ", "strasse σας"],
+    ["casefold", "STRAẞE", "strasse"],
     ["strip_accents", "Crème Brûlée", "Creme Brulee"],
     ["strip_punctuation", "a, b. (c)!", "a b c"],
     ["straight_quotes", "“it’s”", '"it\'s"'],
