@@ -65,8 +65,11 @@ describe("machines that share the threads", () => {
     const all = await crowd("replica", 2);
     const { preempted } = engineStats();
     const before = all.map((machine) => machine.stats().instructions);
-    const outcome = await fork("replica").run({ maxInstructions: 1000 });
-    expect(outcome).toMatchObject({ reason: "instruction_limit", runInstructions: 1000 });
+    // A turn may end by itself just as the request comes: then nobody has to make room, and the next request asks again.
+    for (let asked = 0; asked < 50 && engineStats().preempted === preempted; asked += 1) {
+      const outcome = await fork("replica").run({ maxInstructions: 1000 });
+      expect(outcome).toMatchObject({ reason: "instruction_limit", runInstructions: 1000 });
+    }
     expect(engineStats().preempted).toBeGreaterThan(preempted);
     const behind = (): boolean =>
       all.some((machine, i) => machine.stats().instructions < (before[i] ?? 0) + SLICE);
