@@ -5,7 +5,7 @@ const alone = ["test/images/rebuild.test.ts"];
 
 export default defineConfig({
   test: {
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: "forks",
     projects: [
