@@ -154,15 +154,26 @@ void Board::take_output(unsigned port, std::span<const u8> bytes) {
   if (!alive) hart_->request_exit();
 }
 
-void Board::save(ByteWriter& to) const {
+void Board::save_parts(ByteWriter& to, const std::function<void(const std::string& name)>& begins) const {
+  begins("plic");
   plic_.save(to);
+  begins("uart");
   uart_.save(to);
+  begins("generation");
   generation_.save(to);
+  begins("console");
   to.put<u8>(static_cast<u8>(virtio_.size()));
-  for (const auto& device : virtio_) device->save(to);
+  for (std::size_t i = 0; i < virtio_.size(); ++i) {
+    if (i > 0) begins("disk" + std::to_string(i - 1));
+    virtio_[i]->save(to);
+  }
+  begins("net");
   net_slot_->save(to);
+  begins("events");
   events_.save(to);
+  begins("frames");
   for (const FrameParser& parser : parsers_) parser.save(to);
+  begins("reset");
   to.put<u8>(reset_asked_);
   to.put<u32>(reset_.type);
   to.put<u32>(reset_.reason);

@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "monitor/cpu/bus.h"
@@ -77,7 +78,11 @@ class Board final : public Bus, private DeviceHost, private SbiHost {
   /// Hands gathered console bytes to the listener.
   void flush_console();
 
-  void save(ByteWriter& to) const;
+  void save(ByteWriter& to) const {
+    save_parts(to, [](const std::string&) {});
+  }
+  /// As `save`; `begins(name)` is called before the bytes of each device.
+  void save_parts(ByteWriter& to, const std::function<void(const std::string& name)>& begins) const;
   void load(ByteReader& from);
 
  private:

@@ -3,16 +3,38 @@
 namespace shinken {
 namespace {
 
-/// The one list of 64-bit fields and their order, for both directions.
+/// The one list of 64-bit fields after x and f, their order and their names.
+struct Word {
+  const char* name;
+  u64 HartState::* field;
+};
+constexpr Word kWords[] = {
+    {"pc", &HartState::pc},
+    {"instret", &HartState::instret},
+    {"skipped", &HartState::skipped},
+    {"sstatus", &HartState::sstatus},
+    {"sie", &HartState::sie},
+    {"sip", &HartState::sip_soft},
+    {"external", &HartState::external},
+    {"stvec", &HartState::stvec},
+    {"sscratch", &HartState::sscratch},
+    {"sepc", &HartState::sepc},
+    {"scause", &HartState::scause},
+    {"stval", &HartState::stval},
+    {"satp", &HartState::satp},
+    {"scounteren", &HartState::scounteren},
+    {"senvcfg", &HartState::senvcfg},
+    {"stimecmp", &HartState::stimecmp},
+    {"fcsr", &HartState::fcsr},
+    {"reservation", &HartState::reservation},
+    {"hart_id", &HartState::hart_id},
+};
+
 template <typename State, typename Visit>
 void visit_words(State& s, Visit&& visit) {
   for (auto& value : s.x) visit(value);
   for (auto& value : s.f) visit(value);
-  for (auto* value : {&s.pc, &s.instret, &s.skipped, &s.sstatus, &s.sie, &s.sip_soft, &s.external, &s.stvec,
-                      &s.sscratch, &s.sepc, &s.scause, &s.stval, &s.satp, &s.scounteren, &s.senvcfg,
-                      &s.stimecmp, &s.fcsr, &s.reservation, &s.hart_id}) {
-    visit(*value);
-  }
+  for (const Word& word : kWords) visit(s.*word.field);
 }
 
 constexpr u64 kSatpBare = 0, kSatpSv39 = 8;
@@ -34,6 +56,15 @@ void load_hart(HartState* state, ByteReader& from) {
       (satp_mode != kSatpBare && satp_mode != kSatpSv39) || state->external > 1) {
     from.fail();
   }
+}
+
+void for_each_register(const HartState& state,
+                       const std::function<void(const std::string& name, u64 value)>& visit) {
+  for (unsigned i = 0; i < 32; ++i) visit("x" + std::to_string(i), state.x[i]);
+  for (unsigned i = 0; i < 32; ++i) visit("f" + std::to_string(i), state.f[i]);
+  for (const Word& word : kWords) visit(word.name, state.*word.field);
+  visit("mode", state.mode);
+  visit("waiting", state.waiting);
 }
 
 }  // namespace shinken

@@ -59,6 +59,28 @@ bool describe_state(std::span<const u8> state, const std::vector<std::shared_ptr
   return true;
 }
 
+StateParts state_parts(std::span<const u8> state, const std::vector<std::shared_ptr<DiskFile>>& disks) {
+  Machine::Impl scratch;
+  scratch.disks = disks;
+  scratch.assemble(make_memory(MemoryKind::kSoft, 1), nullptr);
+  if (!scratch.load_state(state)) {
+    throw MonitorError(ErrorKind::kGoldenState, "the device state makes no sense");
+  }
+  StateParts parts;
+  for_each_register(scratch.hart->state(),
+                    [&](const std::string& name, u64 value) { parts.registers.emplace_back(name, value); });
+  ByteWriter to;
+  std::vector<std::pair<std::string, std::size_t>> starts;
+  scratch.board->save_parts(to, [&](const std::string& name) { starts.emplace_back(name, to.size()); });
+  const std::vector<u8> bytes = to.take();
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const auto at = [&](std::size_t place) { return bytes.begin() + static_cast<std::ptrdiff_t>(place); };
+    const std::size_t end = i + 1 < starts.size() ? starts[i + 1].second : bytes.size();
+    parts.devices.emplace_back(starts[i].first, std::vector<u8>(at(starts[i].second), at(end)));
+  }
+  return parts;
+}
+
 namespace {
 
 /// About what a machine takes from the heap beside its code: devices and tables of pages.

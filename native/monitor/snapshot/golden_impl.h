@@ -3,6 +3,9 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "monitor/cpu/code_starts.h"
 #include "monitor/cpu/hart.h"
@@ -37,5 +40,13 @@ Digest machine_digest(std::span<const u8> state, u64 memory_pages, const Digest&
 /// Reads a machine's state without building the machine: its counters. False if the bytes are no such state.
 bool describe_state(std::span<const u8> state, const std::vector<std::shared_ptr<DiskFile>>& disks,
                     u64* instret, u64* ticks);
+
+/// A machine's state in parts, for people: the hart's registers, and the bytes of each device, by name.
+struct StateParts {
+  std::vector<std::pair<std::string, u64>> registers;
+  std::vector<std::pair<std::string, std::vector<u8>>> devices;
+};
+/// Throws MonitorError kGoldenState if the bytes are no such state.
+StateParts state_parts(std::span<const u8> state, const std::vector<std::shared_ptr<DiskFile>>& disks);
 
 }  // namespace shinken
