@@ -25,6 +25,10 @@ export const groups: Readonly<Record<string, { summary: string; example: string 
     summary: "try graders against what is known of them",
     example: "shinken verifier vectors scoring-vectors.json",
   },
+  replay: {
+    summary: "work on recorded episodes: run again, grade again, branch, export, look",
+    example: "shinken replay show episode.skn",
+  },
   machine: { summary: "run a program on the bare machine", example: "shinken machine run program.elf" },
   bench: { summary: "measure forks, the guest and the wire", example: "shinken bench wire --json" },
 };

@@ -1,4 +1,5 @@
 /** The replay room's face: recording, reading, and the format. Re-running and grading again live in `rollout`. */
+export { bundleEnding, bundleFiles } from "./files.js";
 export { defaultReplayFolder } from "./folder.js";
 export { type Channel, channelNames, type SessionFacts } from "./format/channels.js";
 export { allSchemas, schemaOf } from "./format/schemas.js";
