@@ -77,6 +77,24 @@ export const conversation: Record<string, Record<string, unknown>> = {
   },
   "27-fork-at-step": { id: 27, op: "fork", session: "first", as: "past", at_step: 1 },
   "28-list-checkpoints": { id: 28, op: "list", what: "checkpoints", session: "first" },
+  "29-create-with-labels": {
+    id: 29,
+    op: "create",
+    session: "labelled",
+    environment: "echo",
+    labels: { run: "r7", group: "g3", replica: 0 },
+    secrets: { values: ["sk-0123456789"], variables: ["DEPLOY_KEY"] },
+    record: true,
+  },
+  "30-reset-labelled": { id: 30, op: "reset", session: "labelled" },
+  "31-step-with-decision": {
+    id: 31,
+    op: "step",
+    session: "labelled",
+    step: 1,
+    actions: [{ type: "echo", text: "hello" }],
+    decision: { model: "m-1", token_ids: [5, 7], logprobs: [-0.25, -1.5] },
+  },
 };
 
 export const events: Record<string, Record<string, unknown>> = {

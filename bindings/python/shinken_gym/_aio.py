@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -13,7 +13,18 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from . import _codec
 from ._client import not_opened
-from ._core import BUSY_RETRY, FIRST_RETRY, LAST_RETRY, MAX_FRAME, Call, Core, SessionState, address, outcomes
+from ._core import (
+    BUSY_RETRY,
+    FIRST_RETRY,
+    LAST_RETRY,
+    MAX_FRAME,
+    Call,
+    Core,
+    Recording,
+    SessionState,
+    address,
+    outcomes,
+)
 from ._session import SessionView
 from .errors import ShinkenError, connection_lost
 from .types import (
@@ -120,14 +131,33 @@ class AsyncClient:
         session: str | None = None,
         grace_s: float | None = None,
         checkpoints: bool | int = False,
+        record: bool = True,
+        labels: Mapping[str, str | int | float | bool] | None = None,
+        secrets: Sequence[str] = (),
+        secret_variables: Sequence[str] = (),
     ) -> AsyncSession:
         """A session of a task, of a plain image, or of a built-in environment: give exactly one.
 
         With ``checkpoints`` the server keeps the state after the reset and after each step, for
         ``fork(at_step=...)``: in so many MiB, or, if True, in as many as it does by itself.
+
+        The server keeps a bundle of each episode unless ``record`` is False. ``labels`` (at most 16) are
+        what it says of the episode: run, group, replica, model. ``secrets`` are values, and
+        ``secret_variables`` names of environment variables, that must not be in it.
         """
         return AsyncSession(
-            self, await self._run(self._core.create(task, image, environment, session, grace_s, checkpoints))
+            self,
+            await self._run(
+                self._core.create(
+                    task,
+                    image,
+                    environment,
+                    session,
+                    grace_s,
+                    checkpoints,
+                    Recording(record, labels, secrets, secret_variables),
+                )
+            ),
         )
 
     async def attach(self, session: str, token: str) -> AsyncSession:
@@ -315,9 +345,15 @@ class AsyncSession(SessionView):
         """Starts an episode. The same seed gives the same machine to the bit."""
         return await self._client._run(self._client._core.reset(self._state, seed, params))
 
-    async def step(self, actions: Action | Sequence[Action]) -> StepResult:
-        """Does one action, or several in order."""
-        return await self._client._run(self._client._core.step(self._state, actions))
+    async def step(
+        self, actions: Action | Sequence[Action], *, decision: Mapping[str, Any] | None = None
+    ) -> StepResult:
+        """Does one action, or several in order.
+
+        ``decision`` goes into the episode's bundle: what a model read and wrote for this step
+        (``model``, ``input``, ``output``, ``prompt_token_ids``, ``token_ids``, ``logprobs``, ``usage``).
+        """
+        return await self._client._run(self._client._core.step(self._state, actions, decision))
 
     async def evaluate(self) -> Verdict:
         """Grades the present state in a throw-away fork; the episode goes on."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -12,7 +12,18 @@ from websockets.sync.client import ClientConnection
 from websockets.sync.client import connect as open_socket
 
 from . import _codec
-from ._core import BUSY_RETRY, FIRST_RETRY, LAST_RETRY, MAX_FRAME, Call, Core, SessionState, address, outcomes
+from ._core import (
+    BUSY_RETRY,
+    FIRST_RETRY,
+    LAST_RETRY,
+    MAX_FRAME,
+    Call,
+    Core,
+    Recording,
+    SessionState,
+    address,
+    outcomes,
+)
 from ._session import SessionView
 from .errors import ShinkenError, connection_lost
 from .types import (
@@ -77,14 +88,33 @@ class Client:
         session: str | None = None,
         grace_s: float | None = None,
         checkpoints: bool | int = False,
+        record: bool = True,
+        labels: Mapping[str, str | int | float | bool] | None = None,
+        secrets: Sequence[str] = (),
+        secret_variables: Sequence[str] = (),
     ) -> Session:
         """A session of a task, of a plain image, or of a built-in environment: give exactly one.
 
         With ``checkpoints`` the server keeps the state after the reset and after each step, for
         ``fork(at_step=...)``: in so many MiB, or, if True, in as many as it does by itself.
+
+        The server keeps a bundle of each episode unless ``record`` is False. ``labels`` (at most 16) are
+        what it says of the episode: run, group, replica, model. ``secrets`` are values, and
+        ``secret_variables`` names of environment variables, that must not be in it.
         """
         return Session(
-            self, self._run(self._core.create(task, image, environment, session, grace_s, checkpoints))
+            self,
+            self._run(
+                self._core.create(
+                    task,
+                    image,
+                    environment,
+                    session,
+                    grace_s,
+                    checkpoints,
+                    Recording(record, labels, secrets, secret_variables),
+                )
+            ),
         )
 
     def attach(self, session: str, token: str) -> Session:
@@ -266,9 +296,15 @@ class Session(SessionView):
         """Starts an episode. The same seed gives the same machine to the bit."""
         return self._client._run(self._client._core.reset(self._state, seed, params))
 
-    def step(self, actions: Action | Sequence[Action]) -> StepResult:
-        """Does one action, or several in order."""
-        return self._client._run(self._client._core.step(self._state, actions))
+    def step(
+        self, actions: Action | Sequence[Action], *, decision: Mapping[str, Any] | None = None
+    ) -> StepResult:
+        """Does one action, or several in order.
+
+        ``decision`` goes into the episode's bundle: what a model read and wrote for this step
+        (``model``, ``input``, ``output``, ``prompt_token_ids``, ``token_ids``, ``logprobs``, ``usage``).
+        """
+        return self._client._run(self._client._core.step(self._state, actions, decision))
 
     def evaluate(self) -> Verdict:
         """Grades the present state in a throw-away fork; the episode goes on."""

@@ -74,6 +74,28 @@ class Call(Generic[T]):
         return self.value  # type: ignore[return-value]
 
 
+@dataclass(frozen=True)
+class Recording:
+    """What a server's recorder is told of a session: whether to record, what to say, what to leave out."""
+
+    record: bool = True
+    labels: Mapping[str, str | int | float | bool] | None = None
+    values: Sequence[str] = ()
+    variables: Sequence[str] = ()
+
+    def to_wire(self) -> dict[str, Any]:
+        """Fields of ``create``; None where nothing needs to be said."""
+        secrets = {
+            **({"values": list(self.values)} if self.values else {}),
+            **({"variables": list(self.variables)} if self.variables else {}),
+        }
+        return {
+            "record": None if self.record else False,
+            "labels": None if self.labels is None else dict(self.labels),
+            "secrets": secrets or None,
+        }
+
+
 class Core:
     """Ids, pending calls and sessions of one client, whatever becomes of its connections."""
 
@@ -111,6 +133,7 @@ class Core:
         session: str | None,
         grace_s: float | None,
         checkpoints: bool | int,
+        recording: Recording = Recording(),
     ) -> Call[SessionState]:
         # A number is a budget, and so not 0; True leaves it to the server.
         budget = {} if checkpoints is True else {"budget_mib": checkpoints}
@@ -123,6 +146,7 @@ class Core:
             environment=environment,
             grace_s=grace_s,
             checkpoints=None if checkpoints is False else budget,
+            **recording.to_wire(),
         )
 
     def attach(self, name: str, token: str) -> Call[SessionState]:
@@ -143,7 +167,12 @@ class Core:
 
         return self.call("reset", finish, session=state.name, seed=seed, params=params)
 
-    def step(self, state: SessionState, actions: Action | Sequence[Action]) -> Call[StepResult]:
+    def step(
+        self,
+        state: SessionState,
+        actions: Action | Sequence[Action],
+        decision: Mapping[str, Any] | None = None,
+    ) -> Call[StepResult]:
         def finish(result: dict[str, Any]) -> StepResult:
             state.next = result["next"]
             return StepResult.from_wire(result)
@@ -151,7 +180,8 @@ class Core:
         listed = [dict(actions)] if isinstance(actions, Mapping) else [dict(action) for action in actions]
         # Before a reset the server answers not_reset, whatever the number.
         number = state.next if state.next is not None else 1
-        return self.call("step", finish, session=state.name, step=number, actions=listed)
+        told = None if decision is None else dict(decision)
+        return self.call("step", finish, session=state.name, step=number, actions=listed, decision=told)
 
     def evaluate(self, state: SessionState) -> Call[Verdict]:
         return self.call("evaluate", lambda result: Verdict.from_wire(result["verdict"]), session=state.name)

@@ -9,7 +9,7 @@ from conftest import GOLDEN
 
 from shinken_gym import Checkpoint, Checkpoints, Event, StepResult, Verdict
 from shinken_gym._codec import decode, encode
-from shinken_gym._core import Core
+from shinken_gym._core import Core, Recording
 from shinken_gym.errors import ShinkenError
 
 NAMES = sorted(path.stem for path in GOLDEN.glob("*.json"))
@@ -99,6 +99,24 @@ def test_checkpoints_are_asked_for_as_in_the_frames() -> None:
     assert fork.message == {**json.loads(text("27-fork-at-step.request")), "id": fork.message["id"]}
     listing = core.checkpoints(state)
     assert listing.message == {**json.loads(text("28-list-checkpoints.request")), "id": listing.message["id"]}
+
+
+def test_a_recorder_is_told_as_in_the_frames() -> None:
+    core = Core("json")
+    labels = {"run": "r7", "group": "g3", "replica": 0}
+    recording = Recording(True, labels, ["sk-0123456789"], ["DEPLOY_KEY"])
+    create = core.create(None, None, "echo", "labelled", None, False, recording)
+    frame = json.loads(text("29-create-with-labels.request"))
+    del frame["record"]  # True is what a server does by itself.
+    assert create.message == {**frame, "id": create.message["id"]}
+    unrecorded = core.create(None, None, "echo", None, None, False, Recording(False)).message
+    assert unrecorded["record"] is False
+    assert not {"labels", "secrets"} & unrecorded.keys()
+    state = core._adopt({"session": "labelled", "token": "token", "task": "echo"})
+    decision = {"model": "m-1", "token_ids": [5, 7], "logprobs": [-0.25, -1.5]}
+    step = core.step(state, {"type": "echo", "text": "hello"}, decision)
+    assert step.message == {**json.loads(text("31-step-with-decision.request")), "id": step.message["id"]}
+    assert "decision" not in core.step(state, {"type": "echo"}).message
 
 
 def test_a_listing_of_checkpoints_has_their_fields() -> None:
