@@ -5,7 +5,7 @@ import { crc32 } from "./crc32.js";
 import { refusing } from "./tree.js";
 
 /** Bytes that all streams of one query may expand to. */
-const EXPANDED_LIMIT = 256 * 1024 * 1024;
+export const EXPANDED_LIMIT = 256 * 1024 * 1024;
 /** Compressed bytes taken at a time: at most 1,032 times as much comes out before it is counted. */
 const SLICE = 16 * 1024;
 /** A member of a gzip file ends with its sum and its length. */

@@ -7,14 +7,16 @@ import { Expansion, gunzip } from "../../parse/expand.js";
 import { parseJson } from "../../parse/json.js";
 import { decodeText } from "../../parse/text.js";
 import { setKey } from "../../parse/tree.js";
+import { isXz, unxz } from "../../parse/xz.js";
 import { isZip, openZip } from "../../parse/zip.js";
+import { isZstd, unzstd } from "../../parse/zstd.js";
 import { type Answer, ContentFault } from "../../value.js";
 import type { Parser } from "../parsers.js";
 import type { ArchiveQuery } from "./query.js";
 import { isTar, openTar } from "./tar.js";
 
-export const parseArchive: Parser<ArchiveQuery> = (bytes, query, what): Answer => {
-  const entries = openArchive(bytes, what);
+export const parseArchive: Parser<ArchiveQuery> = async (bytes, query, what): Promise<Answer> => {
+  const entries = await openArchive(bytes, what);
   if (query.kind !== "entries" && query.kind !== "manifest") return oneEntry(entries, query, what);
   const listed = entries.filter(({ kind }) => query.directories || kind !== "directory");
   if (query.kind === "entries") return { type: "list", value: listed.map(shownName) };
@@ -25,27 +27,37 @@ export const parseArchive: Parser<ArchiveQuery> = (bytes, query, what): Answer =
 
 /** First bytes of formats that are known and not read. */
 const FOREIGN: readonly [string, string][] = [
-  ["xz", "fd377a585a00"],
   ["bzip2", "425a68"],
-  ["zstd", "28b52ffd"],
   ["7z", "377abcaf271c"],
   ["rar", "526172211a07"],
   ["lzip", "4c5a4950"],
 ];
 
-function openArchive(bytes: Uint8Array, what: string): ArchiveEntry[] {
+/** Formats that hold one stream, which must be a tar archive. */
+const packings: readonly {
+  name: string;
+  is: (bytes: Uint8Array) => boolean;
+  expand: (bytes: Uint8Array, what: string, expansion: Expansion) => Uint8Array | Promise<Uint8Array>;
+}[] = [
+  { name: "gzip", is: (bytes) => bytes[0] === 0x1f && bytes[1] === 0x8b, expand: gunzip },
+  { name: "xz", is: isXz, expand: unxz },
+  { name: "zstd", is: isZstd, expand: unzstd },
+];
+
+async function openArchive(bytes: Uint8Array, what: string): Promise<ArchiveEntry[]> {
   if (isZip(bytes)) return openZip(bytes, what);
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
-    const expanded = gunzip(bytes, what, new Expansion());
+  const packing = packings.find(({ is }) => is(bytes));
+  if (packing !== undefined) {
+    const expanded = await packing.expand(bytes, what, new Expansion());
     if (!isEmptyTar(expanded) && !isTar(expanded))
-      throw new ContentFault(`${what} is gzip, but of no tar archive`);
+      throw new ContentFault(`${what} is ${packing.name}, but of no tar archive`);
     return openTar(expanded, what);
   }
   if (isTar(bytes) || isEmptyTar(bytes)) return openTar(bytes, what);
   const head = Buffer.from(bytes.subarray(0, 8)).toString("hex");
   const foreign = FOREIGN.find(([, magic]) => head.startsWith(magic));
   if (foreign !== undefined) throw new ContentFault(`${what} is ${foreign[0]}, which is not read`);
-  throw new ContentFault(`${what} is neither zip nor tar nor gzipped tar`);
+  throw new ContentFault(`${what} is neither zip nor tar, packed or not`);
 }
 
 /** An archive of nothing is zeros alone, in whole blocks. */

@@ -9,7 +9,7 @@ const listing = {
 };
 const one = { ...file, entry: z.string().min(1).max(4_095) };
 
-/** Zip, tar and gzipped tar archives, told apart by their bytes. */
+/** Zip archives, and tar archives alone or packed by gzip, xz or zstd, told apart by their bytes. */
 const archiveQuery = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("entries"), ...listing }),
   z.strictObject({ kind: z.literal("manifest"), ...listing }),
@@ -24,7 +24,7 @@ export type ArchiveQuery = z.output<typeof archiveQuery>;
 export const archiveChannel = describe({
   query: archiveQuery,
   results: { entries: "list", manifest: "json", text: "text", lines: "list", json: "json", bytes: "bytes" },
-  version: 1,
+  version: 2,
   onlyLooks: true,
   machine: true,
 });
