@@ -22,6 +22,10 @@ export interface Provenance {
   /** Digest of the golden: of what it was made from. */
   golden: string;
   fork: ForkOrigin;
+  /** `eval`: the task is for measuring only, nobody trains on its episodes. */
+  use?: "eval" | undefined;
+  /** What the agent may do. */
+  granted?: readonly string[] | undefined;
 }
 
 /** The state of an episode's machine between steps. */

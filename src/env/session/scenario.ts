@@ -76,6 +76,8 @@ export interface Start {
   readonly home: string;
   readonly cwd: string;
   readonly granted: ReadonlySet<ActionCapability>;
+  /** `eval`: for measuring only. */
+  readonly use?: "eval" | undefined;
   readonly limits: AgentLimits;
   readonly grader: Grader | null;
   /** The golden to fork. */

@@ -168,7 +168,7 @@ export class Session implements Environment {
   }: {
     atStep?: number | undefined;
     origin?: ForkOrigin | undefined;
-  } = {}): Promise<Environment> {
+  } = {}): Promise<Session> {
     return this.#run("fork", async (cancellation) => {
       const episode = this.#alive();
       const mark = atStep === undefined ? episode.mark() : this.#markOf(episode, atStep);
@@ -219,6 +219,8 @@ export class Session implements Environment {
       image: this.#scenario.image,
       golden: this.#golden,
       fork: origin,
+      use: start.use,
+      granted: [...start.granted],
     };
   }
 

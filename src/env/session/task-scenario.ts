@@ -49,6 +49,7 @@ export class TaskScenario implements Scenario {
       home,
       cwd: task.cwd ?? home,
       granted: new Set(task.capabilities.agent),
+      use: task.use,
       limits: {
         steps: task.limits.steps,
         guestSeconds: agent.guest_seconds,

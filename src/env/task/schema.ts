@@ -118,6 +118,8 @@ export const taskSchema = z.strictObject({
   image: z.string().min(1).default("shell"),
   memory_mib: z.int().min(64).max(4_096).default(512),
   tags: z.array(z.string().min(1)).default([]),
+  /** `eval`: for measuring only; exports of training data leave its episodes out. */
+  use: z.literal("eval").optional(),
   params: paramSpecs.default({}),
   /** Further machines, on a switch with the agent's. */
   services: z.array(service).max(SERVICE_LIMIT).default([]),

@@ -36,6 +36,11 @@ const session = z.looseObject({
   provider: z.string().nullable(),
   memory: z.string().nullable().describe("Kind of guest memory; states do not depend on it."),
   fork: forkOrigin.nullable().describe("Null where there is no machine."),
+  use: z
+    .literal("eval")
+    .optional()
+    .describe("The task is for measuring only; nobody trains on its episodes."),
+  granted: z.array(z.string()).optional().describe("What the agent might do, by the names of capabilities."),
   parent: z
     .looseObject({
       episode: z.string(),

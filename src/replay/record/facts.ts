@@ -41,6 +41,8 @@ export function sessionFacts(
     provider: machine.provider,
     memory: machine.memory,
     fork: origin?.fork ?? null,
+    ...(origin?.use === undefined ? {} : { use: origin.use }),
+    ...(origin?.granted === undefined ? {} : { granted: [...origin.granted] }),
     labels: { ...options.labels },
   };
 }
