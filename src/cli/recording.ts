@@ -20,8 +20,9 @@ export async function openRecorder(
   secrets: readonly string[],
 ): Promise<ServerRecorder | undefined> {
   if (folder === false) return undefined;
-  const [{ Recorder, RecordedEnvironment, RecordedFactory, defaultReplayFolder, noFacts }, { loadAddon }] =
-    await Promise.all([import("../replay/index.js"), import("../sandbox/microvm/addon.js")]);
+  const { Recorder, RecordedEnvironment, RecordedFactory, defaultReplayFolder, noFacts } = await import(
+    "../replay/index.js"
+  );
   const recorder = new Recorder({
     folder: folder ?? defaultReplayFolder(),
     runtime: `shinken-gym/${version()}`,
@@ -31,7 +32,7 @@ export async function openRecorder(
     factory: ({ factory, provider, tasks }) =>
       new RecordedFactory(factory, recorder, {
         provider: provider.name,
-        machineAbi: loadAddon().machineAbi,
+        machineAbi: provider.machineAbi,
         memory: provider.memory,
         taskSet: tasks?.digest ?? null,
       }),

@@ -3,7 +3,7 @@ import { nearest } from "../errors/nearest.js";
 import type { SandboxProvider } from "../sandbox/sandbox.js";
 import type { JudgeModel } from "../verifiers/index.js";
 import type { EnvironmentOptions } from "./checkpoints.js";
-import type { Environment, EnvironmentFactory } from "./environment.js";
+import type { EnvironmentFactory } from "./environment.js";
 import { GoldenStore } from "./session/goldens.js";
 import { PlainScenario } from "./session/plain-scenario.js";
 import type { Scenario } from "./session/scenario.js";
@@ -50,7 +50,7 @@ export class TaskEnvironmentFactory implements EnvironmentFactory {
     }));
   }
 
-  create(task: string, options: EnvironmentOptions = {}): Promise<Environment> {
+  create(task: string, options: EnvironmentOptions = {}): Promise<Session> {
     const scenario = this.#scenarios.get(task);
     if (scenario === undefined) {
       const meant = nearest(task, this.#scenarios.keys());
@@ -69,17 +69,12 @@ export class TaskEnvironmentFactory implements EnvironmentFactory {
     return this.#onImage(scenario.image, "task", scenario, options);
   }
 
-  createSandbox(image: string, options: EnvironmentOptions = {}): Promise<Environment> {
+  createSandbox(image: string, options: EnvironmentOptions = {}): Promise<Session> {
     return this.#onImage(image, "image", new PlainScenario(image, this.#goldens), options);
   }
 
   /** A session of the scenario, if its image is there; `field` names what the request said. */
-  #onImage(
-    image: string,
-    field: string,
-    scenario: Scenario,
-    options: EnvironmentOptions,
-  ): Promise<Environment> {
+  #onImage(image: string, field: string, scenario: Scenario, options: EnvironmentOptions): Promise<Session> {
     try {
       this.#provider.checkImage?.(image);
     } catch (error) {

@@ -319,6 +319,8 @@ export interface Golden {
 /** Makes machines from images. */
 export interface SandboxProvider {
   readonly name: string;
+  /** Of two with the same one, equal goldens, seeds and requests give equal states. Absent where nothing is repeatable. */
+  readonly machineAbi?: number;
   /** Throws `image_missing` for an image that cannot be booted. Absent where every name will do. */
   checkImage?(image: string): void;
   /** The ready golden of an image: from the cache folder if it is there, else booted, warmed, saved. */

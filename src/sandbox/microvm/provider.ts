@@ -97,6 +97,10 @@ export class MicrovmProvider implements SandboxProvider {
     return this.#household.memory;
   }
 
+  get machineAbi(): number {
+    return loadAddon().machineAbi;
+  }
+
   checkImage(image: string): void {
     this.#open(image);
   }
