@@ -44,6 +44,8 @@ const char* error_name(ErrorKind kind) {
       return "golden_disk";
     case ErrorKind::kGoldenCode:
       return "golden_code";
+    case ErrorKind::kDeltaGolden:
+      return "delta_golden";
     case ErrorKind::kNoCheckpoint:
       return "no_checkpoint";
     case ErrorKind::kZstdMissing:

@@ -27,6 +27,7 @@ enum class ErrorKind : unsigned char {
   kGoldenDigest,     // the parts are whole but the recorded state digest is another
   kGoldenDisk,       // a disk is missing, or differs in size or identity from the recorded one
   kGoldenCode,       // the block starts are wrong; only a full inspection says so, a load goes without them
+  kDeltaGolden,      // a delta file stands on another golden
   kNoCheckpoint,     // no checkpoint of that step is kept; the message names those that are
   kZstdMissing,      // the host has no Zstandard library, which a compressed golden file needs
 };

@@ -223,6 +223,8 @@ std::shared_ptr<const MemoryImage> FlatImage::flattened(const MemoryImage& image
 std::shared_ptr<FlatImage> FlatImage::of(const MemoryImage& image) {
   MemoryImage::FlatSlot& slot = image.flat_slot();
   std::lock_guard lock(slot.mutex);
+  if (!slot.flat && slot.base) slot.flat = of(*slot.base);
+  slot.base.reset();
   u64 differences = 0;
   if (slot.flat) image.for_each_difference(slot.flat->content(), [&](u64, Page*) { ++differences; });
   // A copy of the whole costs as many pages: after that many it would have been the better choice, and so it

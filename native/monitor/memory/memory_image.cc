@@ -116,21 +116,29 @@ ImageExtent MemoryImage::beyond(const MemoryImage* next, const MemoryImage* base
 ImageBuilder::ImageBuilder(std::shared_ptr<PagePool> pool, u64 pages)
     : pool_(std::move(pool)), pages_(pages), root_((pages + kPagesPerMid - 1) / kPagesPerMid) {}
 
+ImageBuilder::ImageBuilder(std::shared_ptr<const MemoryImage> base)
+    : pool_(base->pool()), pages_(base->pages()), root_(base->root()), base_(std::move(base)) {
+  for (Mid* mid : root_) {
+    if (mid != nullptr) mid->keep();
+  }
+}
+
 ImageBuilder::~ImageBuilder() {
   drop_all(root_);
 }
 
 void ImageBuilder::put(u64 number, Page* page) {
-  Mid*& mid = root_[mid_index(number)];
-  if (mid == nullptr) mid = new Mid(*pool_);
-  Leaf*& leaf = mid->leaf[leaf_index(number)];
-  if (leaf == nullptr) leaf = new Leaf(*pool_);
-  leaf->page[slot_index(number)] = page;
+  Mid* mid = private_node(root_[mid_index(number)], *pool_);
+  Leaf* leaf = private_node(mid->leaf[leaf_index(number)], *pool_);
+  Page* old = std::exchange(leaf->page[slot_index(number)], page);
+  if (old != nullptr) old->drop();
   leaf->summed.store(false, std::memory_order_relaxed);
 }
 
 std::shared_ptr<const MemoryImage> ImageBuilder::finish(MemoryKind kind) {
-  return std::make_shared<const MemoryImage>(pool_, pages_, std::exchange(root_, {}), kind);
+  auto image = std::make_shared<const MemoryImage>(pool_, pages_, std::exchange(root_, {}), kind);
+  image->flat_slot().base = std::move(base_);
+  return image;
 }
 
 }  // namespace shinken

@@ -53,6 +53,7 @@ class MemoryImage {
   struct FlatSlot {
     std::mutex mutex;
     std::shared_ptr<FlatImage> flat;
+    std::shared_ptr<const MemoryImage> base;  // while there is none: whose flat copy would do
     u64 copied = 0;           // pages that forks had to copy since the flat copy differs from this image
     std::vector<u32> wanted;  // pages to fill ahead as soon as there is a flat copy
   };
@@ -72,8 +73,10 @@ class MemoryImage {
 class ImageBuilder {
  public:
   ImageBuilder(std::shared_ptr<PagePool> pool, u64 pages);
+  /// Begins with what another image has, and shares it. Forks with flat memory map that one's flat copy, too.
+  explicit ImageBuilder(std::shared_ptr<const MemoryImage> base);
   ~ImageBuilder();
-  /// Takes over the caller's reference. SAFETY: `number < pages`, each number once.
+  /// Takes over the caller's reference; null for the zero page. SAFETY: `number < pages`, each number once.
   void put(u64 number, Page* page);
   std::shared_ptr<const MemoryImage> finish(MemoryKind kind = MemoryKind::kSoft);
 
@@ -81,6 +84,7 @@ class ImageBuilder {
   std::shared_ptr<PagePool> pool_;
   u64 pages_;
   std::vector<Mid*> root_;
+  std::shared_ptr<const MemoryImage> base_;
 };
 
 }  // namespace shinken

@@ -49,6 +49,19 @@ struct Mid {
   Mid* copy() const;
 };
 
+/// The node at a place in the tree, reachable from there alone: made, or copied, if need be.
+template <typename Node>
+Node* private_node(Node*& node, PagePool& pool) {
+  if (node == nullptr) {
+    node = new Node(pool);
+  } else if (!node->exclusive()) {
+    Node* twin = node->copy();
+    node->drop();
+    node = twin;
+  }
+  return node;
+}
+
 inline constexpr u64 mid_index(u64 page) {
   return page >> (2 * kFanShift);
 }

@@ -74,22 +74,8 @@ void SoftMemory::watch(u64 page) {
 
 /// The leaf of `page`, reachable from this memory alone.
 Leaf* SoftMemory::private_leaf(u64 page) {
-  Mid*& mid = root_[mid_index(page)];
-  if (mid == nullptr) {
-    mid = new Mid(*pool_);
-  } else if (!mid->exclusive()) {
-    Mid* twin = mid->copy();
-    mid->drop();
-    mid = twin;
-  }
-  Leaf*& leaf = mid->leaf[leaf_index(page)];
-  if (leaf == nullptr) {
-    leaf = new Leaf(*pool_);
-  } else if (!leaf->exclusive()) {
-    Leaf* twin = leaf->copy();
-    leaf->drop();
-    leaf = twin;
-  }
+  Mid* mid = private_node(root_[mid_index(page)], *pool_);
+  Leaf* leaf = private_node(mid->leaf[leaf_index(page)], *pool_);
   mid->dirty |= u64{1} << leaf_index(page);
   return leaf;
 }

@@ -55,6 +55,27 @@ Header read_fields_2(ByteReader& from, bool* known) {
   return h;
 }
 
+/// Alike up to the sections; it has no code, and its golden's digest instead.
+Header read_delta_fields(ByteReader& from, bool* known) {
+  Header h;
+  h.kind = FileKind::kDelta;
+  h.state_digest = get_digest(from);
+  for (u64* value : {&h.file_bytes, &h.memory_pages, &h.stored_pages, &h.bodies}) *value = from.get<u64>();
+  const u32 layout = from.get<u32>();
+  h.layout = static_cast<GoldenLayout>(layout);
+  h.chunk_pages = from.get<u32>();
+  *known = layout <= 1 && from.get<u64>() == 0;
+  for (Section* section : {&h.meta, &h.index, &h.chunks, &h.pages}) {
+    section->at = from.get<u64>();
+    section->bytes = from.get<u64>();
+    section->hash = get_digest(from);
+  }
+  h.code.at = h.chunks.end();
+  h.stands_on = get_digest(from);
+  *known = *known && get_digest(from) == Digest{};
+  return h;
+}
+
 bool sane_counts(const Header& h) {
   return h.file_bytes <= kMaxFileBytes && h.memory_pages >= kMinMemoryMiB << 20 >> kPageShift &&
          h.memory_pages <= kMaxMemoryMiB << 20 >> kPageShift && h.stored_pages <= h.memory_pages &&
@@ -68,32 +89,34 @@ bool sane_1(const Header& h) {
          h.pages.end() == h.file_bytes;
 }
 
-/// One after the other without gaps, so that there is one way only to write a golden.
+/// One after the other without gaps, so that there is one way only to write a golden, or a delta.
 bool sane_2(const Header& h) {
   const bool mapped = h.layout == GoldenLayout::kMapped;
   if (mapped ? h.chunk_pages != 0 : h.chunk_pages == 0 || h.chunk_pages > kMaxChunkPages) return false;
   return h.meta.at == kHeaderBytes && h.index.at == align_up(h.meta.end(), 8) &&
          h.index.bytes == h.stored_pages * kIndexEntryBytes + h.bodies * kBodyHashBytes &&
          h.chunks.at == h.index.end() && h.chunks.bytes == h.chunk_count() * kChunkEntryBytes &&
-         h.code.at == h.chunks.end() && h.pages.at == align_up(h.code.end(), mapped ? kPageSize : 8) &&
+         h.code.at == h.chunks.end() && h.pages.at == align_up(h.code.end(), h.page_alignment()) &&
          h.pages.bytes <= h.file_bytes && (!mapped || h.pages.bytes == h.bodies * kPageSize) &&
          h.pages.hash == Digest{} && h.pages.end() == h.file_bytes;
 }
 
 }  // namespace
 
-Header read_header(std::span<const u8> file) {
+Header read_header(std::span<const u8> file, FileKind kind) {
+  const bool delta = kind == FileKind::kDelta;
   if (file.size() < sizeof kMagic) refuse(ErrorKind::kGoldenTruncated, "shorter than its header");
-  if (std::memcmp(file.data(), kMagic, sizeof kMagic) != 0)
-    refuse(ErrorKind::kGoldenMagic, "not a golden file");
+  if (std::memcmp(file.data(), delta ? kDeltaMagic : kMagic, sizeof kMagic) != 0)
+    refuse(ErrorKind::kGoldenMagic, delta ? "not a delta file" : "not a golden file");
   if (file.size() < kHeaderBytes1) refuse(ErrorKind::kGoldenTruncated, "shorter than its header");
   const u32 version = load_le<u32>(&file[8]);
   // Before the seal: another version may seal otherwise.
-  if (version != 1 && version != kVersion) {
+  if (delta ? version != kDeltaVersion : version != 1 && version != kVersion) {
     refuse(ErrorKind::kGoldenVersion,
-           "format version " + std::to_string(version) + ", this monitor reads 1 and 2");
+           "format version " + std::to_string(version) + ", this monitor reads " + (delta ? "1" : "1 and 2"));
   }
-  const u64 length = version == 1 ? kHeaderBytes1 : kHeaderBytes;
+  const bool first = !delta && version == 1;
+  const u64 length = first ? kHeaderBytes1 : kHeaderBytes;
   if (file.size() < length) refuse(ErrorKind::kGoldenTruncated, "shorter than its header");
   ByteReader seal(file.subspan(length - kSealBytes, kSealBytes));
   if (get_digest(seal) != hash_bytes(file.first(length - kSealBytes))) {
@@ -102,10 +125,12 @@ Header read_header(std::span<const u8> file) {
   ByteReader from(file.subspan(12, length - 12));
   const u32 machine_abi = from.get<u32>();
   bool known = true;
-  Header h = version == 1 ? read_fields_1(from) : read_fields_2(from, &known);
+  Header h = delta   ? read_delta_fields(from, &known)
+             : first ? read_fields_1(from)
+                     : read_fields_2(from, &known);
   h.version = version;
   h.machine_abi = machine_abi;
-  if (!known || !sane_counts(h) || !(version == 1 ? sane_1(h) : sane_2(h))) {
+  if (!known || !sane_counts(h) || !(first ? sane_1(h) : sane_2(h))) {
     refuse(ErrorKind::kGoldenHeader, "the header's sizes contradict each other");
   }
   if (file.size() < h.file_bytes) {
@@ -118,8 +143,8 @@ Header read_header(std::span<const u8> file) {
 
 std::vector<u8> encode_header(const Header& h) {
   ByteWriter to;
-  to.put_bytes(kMagic);
-  to.put<u32>(kVersion);
+  to.put_bytes(h.delta() ? kDeltaMagic : kMagic);
+  to.put<u32>(h.delta() ? kDeltaVersion : kVersion);
   to.put<u32>(h.machine_abi);
   put_digest(to, h.state_digest);
   for (u64 value : {h.file_bytes, h.memory_pages, h.stored_pages, h.bodies}) to.put<u64>(value);
@@ -127,10 +152,12 @@ std::vector<u8> encode_header(const Header& h) {
   to.put<u32>(h.chunk_pages);
   to.put<u64>(0);
   for (const Section* section : {&h.meta, &h.index, &h.chunks, &h.code, &h.pages}) {
+    if (h.delta() && section == &h.code) continue;
     to.put<u64>(section->at);
     to.put<u64>(section->bytes);
     put_digest(to, section->hash);
   }
+  if (h.delta()) put_digest(to, h.stands_on), put_digest(to, {});
   std::vector<u8> bytes = to.take();
   ByteWriter seal;
   put_digest(seal, hash_bytes(bytes));

@@ -33,6 +33,9 @@ struct Golden::Impl {
   std::shared_ptr<const std::vector<CodeStarts>> starts;  // of code that is not decoded yet
 };
 
+/// The meta section of a file: hart and board, disks, note.
+std::vector<u8> encode_meta(const Golden::Impl& golden, const std::string& note);
+
 /// Digest of a whole machine from its parts.
 Digest machine_digest(std::span<const u8> state, u64 memory_pages, const Digest& memory_sum,
                       u32 machine_abi = kMachineAbi);

@@ -2,6 +2,7 @@
 
 #include "monitor/snapshot/golden_code.h"
 #include "monitor/snapshot/golden_impl.h"
+#include "monitor/snapshot/golden_parts.h"
 #include "monitor/snapshot/golden_reader.h"
 #include "monitor/snapshot/golden_writer.h"
 
@@ -19,25 +20,11 @@ Digest memory_sum(const GoldenReader& file) {
 }
 
 /// Visits every body, unpacked and checked, in order.
-void for_each_body(const GoldenReader& file, const std::function<void(u64 body, const u8* data)>& visit) {
-  const golden_file::Header& h = file.header();
-  const auto give = [&](u64 body, const u8* data) {
-    if (hash_page(data) != file.body_hash(body)) {
-      throw MonitorError(ErrorKind::kGoldenPage, "body " + std::to_string(body) + " was altered");
-    }
+void for_each_checked(const GoldenReader& file, const std::function<void(u64 body, const u8* data)>& visit) {
+  for_each_body(file, [&](u64 body, const u8* data) {
+    check_body(file, body, data);
     visit(body, data);
-  };
-  if (h.layout == GoldenLayout::kMapped) {
-    for (u64 b = 0; b < h.bodies; ++b) give(b, file.mapped_bodies() + b * kPageSize);
-    return;
-  }
-  std::vector<u8> room(h.chunk_pages * kPageSize);
-  for (u64 chunk = 0; chunk < h.chunk_count(); ++chunk) {
-    file.unpack(chunk, room.data());
-    for (u64 i = 0; i < file.bodies_in(chunk); ++i) {
-      give(chunk * h.chunk_pages + i, room.data() + i * kPageSize);
-    }
-  }
+  });
 }
 
 }  // namespace
@@ -49,7 +36,7 @@ GoldenFacts inspect_golden(const std::string& path, GoldenCheck check) {
   if (machine_digest(meta.state, h.memory_pages, memory_sum(file), h.machine_abi) != h.state_digest) {
     throw MonitorError(ErrorKind::kGoldenDigest, "the parts do not add up to the recorded state");
   }
-  if (check == GoldenCheck::kFull) for_each_body(file, [](u64, const u8*) {});
+  if (check == GoldenCheck::kFull) for_each_checked(file, [](u64, const u8*) {});
   GoldenFacts facts{};
   if (!file.code_is_whole() ||
       !for_each_code_page(file.code(), h.bodies, [&](u64, std::span<const u16> starts) {
@@ -81,7 +68,7 @@ void repack_golden(const std::string& from, const std::string& to, GoldenLayout 
   std::vector<u8> unpacked;
   if (h.layout == GoldenLayout::kCompressed) unpacked.resize(h.bodies * kPageSize);
   std::vector<const u8*> bodies(h.bodies);
-  for_each_body(file, [&](u64 body, const u8* data) {
+  for_each_checked(file, [&](u64 body, const u8* data) {
     bodies[body] = data;
     if (unpacked.empty()) return;
     bodies[body] = &unpacked[body * kPageSize];

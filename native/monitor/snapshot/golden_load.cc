@@ -1,5 +1,6 @@
 #include "monitor/snapshot/golden_code.h"
 #include "monitor/snapshot/golden_impl.h"
+#include "monitor/snapshot/golden_parts.h"
 #include "monitor/snapshot/golden_reader.h"
 
 namespace shinken {
@@ -38,36 +39,18 @@ Pages load_pages(const GoldenReader& file, GoldenCheck check) {
   const golden_file::Header& h = file.header();
   const auto pool = std::make_shared<PagePool>();
   ImageBuilder builder(pool, h.memory_pages);
-  Pages pages;
-  pages.bodies.reserve(h.bodies);
   const bool mapped = h.layout == GoldenLayout::kMapped;
   Page* in_file =
       mapped && h.bodies > 0 ? FilePages::create(file.file(), file.mapped_bodies(), h.bodies) : nullptr;
-  for (u64 i = 0; i < h.stored_pages; ++i) {
-    const u64 body = file.body_of(i);
-    // A body's first page takes over the reference that it comes with; bodies first appear in their order.
-    if (body == pages.bodies.size()) {
-      pages.bodies.push_back(mapped ? &in_file[body] : pool->take());
-    } else {
-      pages.bodies[body]->keep();
-    }
-    builder.put(file.number(i), pages.bodies[body]);
-  }
-  std::vector<u8> chunk(h.chunk_pages * kPageSize);
-  for (u64 body = 0; body < h.bodies; ++body) {
+  Pages pages;
+  pages.bodies = put_pages(file, builder, [&](u64 body) { return mapped ? &in_file[body] : pool->take(); });
+  for_each_body(file, [&](u64 body, const u8* data) {
     Page& page = *pages.bodies[body];
-    if (!mapped) {
-      const u64 within = body % h.chunk_pages;
-      if (within == 0) file.unpack(body / h.chunk_pages, chunk.data());
-      std::memcpy(page.data, &chunk[within * kPageSize], kPageSize);
-    }
-    const Digest recorded = file.body_hash(body);
+    if (!mapped) std::memcpy(page.data, data, kPageSize);
     // What was unpacked was read anyway.
-    if ((check == GoldenCheck::kFull || !mapped) && hash_page(page.data) != recorded) {
-      refuse(ErrorKind::kGoldenPage, "body " + std::to_string(body) + " was altered");
-    }
-    page.set_hash(recorded);
-  }
+    if (check == GoldenCheck::kFull || !mapped) check_body(file, body, data);
+    page.set_hash(file.body_hash(body));
+  });
   pages.image = builder.finish();
   return pages;
 }
@@ -96,10 +79,7 @@ std::shared_ptr<const std::vector<CodeStarts>> load_starts(const GoldenReader& f
 std::shared_ptr<Golden> Golden::load(const std::string& path, const GoldenLoad& options) {
   const GoldenReader file(path);
   const golden_file::Header& h = file.header();
-  if (h.machine_abi != kMachineAbi) {
-    refuse(ErrorKind::kGoldenAbi, "made by machine_abi " + std::to_string(h.machine_abi) +
-                                      ", this monitor is " + std::to_string(kMachineAbi));
-  }
+  check_abi(h);
   GoldenReader::Meta meta = file.meta();
   auto golden = std::make_unique<Impl>();
   load_disks(meta.disks, options, *golden);

@@ -23,8 +23,8 @@ bool all_zero(std::span<const u8> bytes) {
 
 }  // namespace
 
-GoldenReader::GoldenReader(const std::string& path) : file_(MappedFile::open(path)) {
-  header_ = read_header(bytes());
+GoldenReader::GoldenReader(const std::string& path, FileKind kind) : file_(MappedFile::open(path)) {
+  header_ = read_header(bytes(), kind);
   const Header& h = header_;
   if (hash_bytes(section(h.meta)) != h.meta.hash) {
     refuse(ErrorKind::kGoldenState, "the device state was altered");
@@ -33,7 +33,7 @@ GoldenReader::GoldenReader(const std::string& path) : file_(MappedFile::open(pat
     refuse(ErrorKind::kGoldenIndex, "the page index was altered");
   }
   check_index();
-  if (h.version == 1) return;
+  if (h.first_golden()) return;
   if (hash_bytes(section(h.chunks)) != h.chunks.hash) {
     refuse(ErrorKind::kGoldenChunk, "the table of chunks was altered");
   }
@@ -88,20 +88,21 @@ GoldenReader::Meta GoldenReader::meta() const {
 }
 
 const u8* GoldenReader::entry(u64 i) const {
-  const u64 each = header_.version == 1 ? kIndexEntryBytes1 : kIndexEntryBytes;
+  const u64 each = header_.first_golden() ? kIndexEntryBytes1 : kIndexEntryBytes;
   return bytes().data() + header_.index.at + i * each;
 }
 
 u64 GoldenReader::number(u64 i) const {
-  return header_.version == 1 ? load_le<u64>(entry(i)) : load_le<u32>(entry(i));
+  return header_.first_golden() ? load_le<u64>(entry(i)) : load_le<u32>(entry(i));
 }
 
 u64 GoldenReader::body_of(u64 i) const {
-  return header_.version == 1 ? i : load_le<u32>(entry(i) + 4);
+  return header_.first_golden() ? i : load_le<u32>(entry(i) + 4);
 }
 
 Digest GoldenReader::body_hash(u64 body) const {
-  const u8* at = header_.version == 1 ? entry(body) + 8 : entry(header_.stored_pages) + body * kBodyHashBytes;
+  const u8* at =
+      header_.first_golden() ? entry(body) + 8 : entry(header_.stored_pages) + body * kBodyHashBytes;
   return {load_le<u64>(at), load_le<u64>(at + 8)};
 }
 
@@ -139,7 +140,7 @@ std::span<const u8> GoldenReader::code() const {
 }
 
 bool GoldenReader::code_is_whole() const {
-  return header_.version == 1 || hash_bytes(section(header_.code)) == header_.code.hash;
+  return header_.first_golden() || hash_bytes(section(header_.code)) == header_.code.hash;
 }
 
 }  // namespace shinken

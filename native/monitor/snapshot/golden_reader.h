@@ -1,5 +1,5 @@
 #pragma once
-// Any part of a golden file of either version, without reading the rest.
+// Any part of a golden file of either version, or of a delta file, without reading the rest.
 #include <memory>
 #include <string>
 
@@ -15,7 +15,7 @@ class GoldenReader {
  public:
   /// Throws MonitorError kFile, kGoldenMagic, kGoldenTruncated, kGoldenVersion, kGoldenHeader, kGoldenState,
   /// kGoldenIndex, kGoldenChunk. Another machine_abi passes.
-  explicit GoldenReader(const std::string& path);
+  explicit GoldenReader(const std::string& path, golden_file::FileKind kind = golden_file::FileKind::kGolden);
 
   const golden_file::Header& header() const { return header_; }
   const std::shared_ptr<const MappedFile>& file() const { return file_; }

@@ -4,7 +4,6 @@
 #include "monitor/snapshot/golden_writer.h"
 
 namespace shinken {
-namespace {
 
 std::vector<u8> encode_meta(const Golden::Impl& golden, const std::string& note) {
   ByteWriter to;
@@ -17,8 +16,6 @@ std::vector<u8> encode_meta(const Golden::Impl& golden, const std::string& note)
   to.put_string({reinterpret_cast<const u8*>(note.data()), note.size()});
   return to.take();
 }
-
-}  // namespace
 
 void Golden::save(const std::string& path, const std::string& note, GoldenLayout layout) const {
   if (note.size() > golden_file::kMaxNoteBytes) {

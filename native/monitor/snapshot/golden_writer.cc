@@ -17,6 +17,11 @@ GoldenWriter::GoldenWriter(u32 machine_abi, const Digest& state_digest, u64 memo
   header_.memory_pages = memory_pages;
 }
 
+void GoldenWriter::stand_on(const Digest& golden) {
+  header_.kind = FileKind::kDelta;
+  header_.stands_on = golden;
+}
+
 u64 GoldenWriter::add_page(u64 number, const u8* data, const Digest& hash) {
   u64 body = bodies_.size();
   const auto [found, fresh] = known_.try_emplace(hash, body);
@@ -44,7 +49,7 @@ std::vector<u8> GoldenWriter::encode_index() const {
   return to.take();
 }
 
-void GoldenWriter::write(const std::string& path, const std::vector<u8>& meta, GoldenLayout layout) {
+u64 GoldenWriter::write(const std::string& path, const std::vector<u8>& meta, GoldenLayout layout) {
   const std::vector<u8> index = encode_index();
   PendingFile file(path);
   Header h = header_;
@@ -57,7 +62,7 @@ void GoldenWriter::write(const std::string& path, const std::vector<u8>& meta, G
   h.chunks = {h.index.end(), h.chunk_count() * kChunkEntryBytes, {}};
   h.code = {h.chunks.end(), code_.size(), hash_bytes(code_)};
   const bool mapped = layout == GoldenLayout::kMapped;
-  h.pages.at = align_up(h.code.end(), mapped ? kPageSize : 8);
+  h.pages.at = align_up(h.code.end(), h.page_alignment());
 
   // The bodies first: how long the compressed ones are is known when they are there. Gathered, so that it is
   // one write a chunk and not one a page.
@@ -88,6 +93,7 @@ void GoldenWriter::write(const std::string& path, const std::vector<u8>& meta, G
   file.seek(0);
   file.write(front);
   file.commit();
+  return h.file_bytes;
 }
 
 }  // namespace shinken

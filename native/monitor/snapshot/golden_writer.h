@@ -1,5 +1,5 @@
 #pragma once
-// Golden files, version 2, from their parts.
+// Golden files, version 2, and delta files, version 1, from their parts.
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -12,13 +12,17 @@ class GoldenWriter {
  public:
   GoldenWriter(u32 machine_abi, const Digest& state_digest, u64 memory_pages);
 
-  /// In order of number; not for pages of zeros. `data` must stay until `write`. Returns the page's body.
+  /// Makes it a delta file, which stands on the golden of this digest.
+  void stand_on(const Digest& golden);
+  /// In order of number; not for pages of zeros, but in a delta. `data` must stay until `write`. Returns the
+  /// page's body.
   u64 add_page(u64 number, const u8* data, const Digest& hash);
   u64 bodies() const { return bodies_.size(); }
   /// What golden_code.h encodes; ignored if it is more than a reader takes.
   void set_code(std::vector<u8> code);
-  /// Under a temporary name beside `path`, synced, renamed. Throws MonitorError kFile, kZstdMissing.
-  void write(const std::string& path, const std::vector<u8>& meta, GoldenLayout layout);
+  /// Under a temporary name beside `path`, synced, renamed. Gives its length. Throws MonitorError kFile,
+  /// kZstdMissing.
+  u64 write(const std::string& path, const std::vector<u8>& meta, GoldenLayout layout);
 
  private:
   struct HashOf {

@@ -1,6 +1,9 @@
 #pragma once
-// A saved golden, and copies of its file that were tampered with.
+// Saved goldens and deltas, and copies of their files that were tampered with.
+#include <filesystem>
+
 #include "monitor/base/bytes.h"
+#include "monitor/snapshot/delta.h"
 #include "monitor/snapshot/golden_file.h"
 #include "monitor/snapshot/golden_inspect.h"
 #include "test/support/machines.h"
@@ -29,25 +32,25 @@ inline ErrorKind fault(const std::string& path) {
   return ErrorKind::kClosed;
 }
 
-/// The golden of a machine that answered once, with the code of a fork that answered once more.
-struct SavedGolden {
+/// The kind with which a delta is refused on that golden; kClosed if it is not.
+inline ErrorKind delta_refusal(const std::string& path, const Golden& golden) {
+  try {
+    load_delta(path, golden);
+  } catch (const MonitorError& error) {
+    return error.kind();
+  }
+  return ErrorKind::kClosed;
+}
+
+struct SavedFile {
   TempDir dir;
-  std::shared_ptr<Golden> golden;
   std::string path;
   std::vector<u8> bytes;
   golden_file::Header header;
 
-  explicit SavedGolden(GoldenLayout layout = GoldenLayout::kMapped) {
-    auto machine = start_echo(dir, 4);
-    machine->run(ask(1, 3));
-    golden = machine->freeze();
-    auto fork = Machine::fork(golden, kGrade);
-    fork->run(ask(2, 4));
-    fork->share_code_with(*golden);
-    path = dir.file("g");
-    golden->save(path, "a note", layout);
-    bytes = dir.read("g");
-    header = golden_file::read_header(bytes);
+  void read_back(golden_file::FileKind kind) {
+    bytes = dir.read(std::filesystem::path(path).filename().string());
+    header = golden_file::read_header(bytes, kind);
   }
 
   /// A copy with one bit changed.
@@ -79,6 +82,40 @@ struct SavedGolden {
     const auto part = std::span(bytes).subspan(s.at, s.bytes);
     return {part.begin(), part.end()};
   }
+};
+
+/// The golden of a machine that answered once, with the code of a fork that answered once more.
+struct SavedGolden : SavedFile {
+  std::shared_ptr<Golden> golden;
+
+  explicit SavedGolden(GoldenLayout layout = GoldenLayout::kMapped) {
+    auto machine = start_echo(dir, 4);
+    machine->run(ask(1, 3));
+    golden = machine->freeze();
+    auto fork = Machine::fork(golden, kGrade);
+    fork->run(ask(2, 4));
+    fork->share_code_with(*golden);
+    path = dir.file("g");
+    golden->save(path, "a note", layout);
+    read_back(golden_file::FileKind::kGolden);
+  }
+};
+
+/// The state of a machine that answered twice, on the golden of one that answered once.
+struct SavedDelta : SavedFile {
+  std::shared_ptr<Golden> golden;
+  Digest digest;
+
+  explicit SavedDelta(bool compress = false) {
+    auto machine = start_echo(dir, 4);
+    machine->run(ask(1, 3));
+    golden = machine->freeze();
+    machine->run(ask(2, 4));
+    path = dir.file("d");
+    digest = save_delta(*machine->freeze(), *golden, path, {"a note", compress}).digest;
+    read_back(golden_file::FileKind::kDelta);
+  }
+  ErrorKind refusal(const std::string& file) const { return delta_refusal(file, *golden); }
 };
 
 }  // namespace shinken::test
