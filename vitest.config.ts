@@ -8,6 +8,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: "forks",
+    globalSetup: "test/support/state-folder.ts",
     projects: [
       {
         extends: true,

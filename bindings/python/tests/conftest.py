@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -51,6 +52,17 @@ class Server:
         self.process.stdin.close()
         self.process.stdout.close()
         return self.process.wait(timeout=30)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Servers record: into a folder of the tests, never the user's."""
+    before = os.environ.get("SHINKEN_STATE")
+    if before is None:
+        os.environ["SHINKEN_STATE"] = str(tmp_path_factory.mktemp("state"))
+    yield
+    if before is None:
+        del os.environ["SHINKEN_STATE"]
 
 
 @pytest.fixture(scope="session")

@@ -30,8 +30,8 @@ export class RecordedEnvironment implements Environment {
   /** While a step runs, what happens belongs to it. */
   #running = false;
   #guest: number | null = null;
-  /** The step before is with the operating system; the present one waits for that and no longer. */
-  #flushed: Promise<void> = Promise.resolve();
+  /** Flush of the step before: the present one waits until the operating system has that, and no longer. */
+  #flushed: number | null = null;
   checkpoints?: NonNullable<Environment["checkpoints"]>;
 
   constructor(inner: Environment, recorder: Recorder, options: EnvironmentOptions, facts: RecordedFacts) {
@@ -59,10 +59,11 @@ export class RecordedEnvironment implements Environment {
       result = await this.#inner.reset(options);
     } catch (error) {
       // A request that was refused has left the old episode alone.
-      if (!(error instanceof ShinkenError && error.code === "bad_request")) await this.#end();
+      if (!(error instanceof ShinkenError && error.code === "bad_request"))
+        await this.#end("a reset that failed");
       throw error;
     }
-    await this.#end();
+    await this.#end("reset");
     this.#begin(null);
     await this.#answered({ ...result, terminated: false, truncated: false });
     return result;
@@ -90,7 +91,13 @@ export class RecordedEnvironment implements Environment {
 
   async evaluate(): Promise<Verdict> {
     const started = performance.now();
-    const verdict = await this.#inner.evaluate();
+    let verdict: Verdict;
+    try {
+      verdict = await this.#inner.evaluate();
+    } catch (error) {
+      this.#event("marker", { kind: "no_verdict", ...told(error) });
+      throw error;
+    }
     const ms = Math.round((performance.now() - started) * 1_000) / 1_000;
     this.#event("verdict", { verdict, verifier: verdict.verifierVersion, ms });
     await this.#flush();
@@ -129,7 +136,7 @@ export class RecordedEnvironment implements Environment {
     try {
       await this.#inner.close();
     } finally {
-      await this.#end();
+      await this.#end("close");
     }
   }
 
@@ -141,7 +148,7 @@ export class RecordedEnvironment implements Environment {
       variables: secrets?.variables,
     });
     this.#recording = recording;
-    this.#flushed = Promise.resolve();
+    this.#flushed = null;
     if (parent === null) this.#step = 0;
     this.#guest = null;
     recording.onFailure(({ code, message }) => this.#emit({ event: "infra", code, message }));
@@ -161,10 +168,10 @@ export class RecordedEnvironment implements Environment {
   }
 
   #unanswered(error: unknown): void {
-    const code = error instanceof ShinkenError ? error.code : "internal";
+    const { code, message } = told(error);
     const kind = code === "cancelled" ? "cancelled" : isInfrastructure(error) ? "failed" : "refused";
     this.#running = true;
-    this.#event("marker", { kind, message: error instanceof Error ? error.message : String(error), code });
+    this.#event("marker", { kind, message, code });
     this.#running = false;
     this.#flushed = this.#recording?.flush() ?? this.#flushed;
   }
@@ -176,7 +183,7 @@ export class RecordedEnvironment implements Environment {
     const guest = info["guest_ms"];
     this.#guest = typeof guest === "number" ? guest : this.#step === 0 ? 0 : null;
     this.#event("observation", { observation, terminated, truncated, info });
-    await this.#snapshot();
+    if (this.#inner.state !== undefined) await this.#snapshot();
     await this.#flush();
   }
 
@@ -188,24 +195,25 @@ export class RecordedEnvironment implements Environment {
       this.#event("snapshot", { digest, instructions, guest_ms: guestMs, pages: null });
     } catch (error) {
       // The machine has died or was closed meanwhile; whoever asks it next is told.
-      this.#event("marker", {
-        kind: "no_state",
-        message: error instanceof Error ? error.message : String(error),
-      });
+      this.#event("marker", { kind: "no_state", ...told(error) });
     }
   }
 
   /** Waits for the flush before: a kill loses at most the step that is told now. */
   async #flush(): Promise<void> {
+    const recording = this.#recording;
+    if (recording === null) return;
     const before = this.#flushed;
-    this.#flushed = this.#recording?.flush() ?? Promise.resolve();
-    await before;
+    this.#flushed = recording.flush();
+    await recording.flushed(before);
   }
 
-  async #end(): Promise<void> {
+  async #end(why: string): Promise<void> {
     const recording = this.#recording;
+    if (recording === null) return;
+    this.#event("marker", { kind: "ended", message: why });
     this.#recording = null;
-    await recording?.finish();
+    await recording.finish();
   }
 
   #note(event: EnvironmentEvent): void {
@@ -236,4 +244,12 @@ export class RecordedEnvironment implements Environment {
   #emit(event: EnvironmentEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
+}
+
+/** Of an error what a bundle says. */
+function told(error: unknown): { code: string; message: string } {
+  return {
+    code: error instanceof ShinkenError ? error.code : "internal",
+    message: error instanceof Error ? error.message : String(error),
+  };
 }

@@ -1,6 +1,6 @@
 /** Content beside the bundles: `blobs/ab/HASH`, each content once, whichever episode it came from. */
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { compress } from "../format/zstd.js";
 
@@ -9,10 +9,16 @@ export function blobPath(folder: string, sha256: string): string {
   return join(folder, "blobs", sha256.slice(0, 2), sha256);
 }
 
+/** A blob that was used so recently is not removed by anybody, though no index may name it yet. Milliseconds. */
+export const blobGraceMs = 3_600_000;
+
+/** How long this process takes for granted that a blob is there; far less than the grace. Milliseconds. */
+const believedMs = 300_000;
+
 export class BlobStore {
   readonly #folder: string;
-  /** Seen in this process: most repeats come soon. */
-  readonly #seen = new Set<string>();
+  /** When this process made or touched a blob: most repeats come soon. */
+  readonly #seen = new Map<string, number>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -21,11 +27,12 @@ export class BlobStore {
   /** Keeps the content, as a Zstandard frame; gives its SHA-256 in hex. Throws what the file system says. */
   put(content: Uint8Array): string {
     const sha256 = createHash("sha256").update(content).digest("hex");
-    if (this.#seen.has(sha256)) return sha256;
+    const now = Date.now();
+    if (now - (this.#seen.get(sha256) ?? 0) < believedMs) return sha256;
     const path = blobPath(this.#folder, sha256);
-    if (!existsSync(path)) {
+    if (!touch(path, now)) {
       mkdirSync(dirname(path), { recursive: true });
-      const temporary = `${path}.${process.pid}-${randomBytes(4).toString("hex")}`;
+      const temporary = `${path}.${process.pid}-${randomBytes(4).toString("hex")}.tmp`;
       try {
         writeFileSync(temporary, compress(content), { mode: 0o600, flush: true });
         renameSync(temporary, path);
@@ -35,8 +42,19 @@ export class BlobStore {
       }
     }
     if (this.#seen.size >= seenAtMost) this.#seen.clear();
-    this.#seen.add(sha256);
+    this.#seen.set(sha256, now);
     return sha256;
+  }
+}
+
+/** Says that the blob is used. False if it is not there. */
+function touch(path: string, now: number): boolean {
+  try {
+    utimesSync(path, now / 1_000, now / 1_000);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
   }
 }
 

@@ -4,10 +4,12 @@ import { dirname, join } from "node:path";
 import type { Channel, Envelope } from "../format/channels.js";
 import { mapTexts, ObservationDeltas } from "../format/delta.js";
 import { BlobRef } from "../format/values.js";
-import { blobBytes } from "../format/version.js";
+import { blobBytes, deltaChars } from "../format/version.js";
 import { BlobStore } from "./blobs.js";
 import { BundleWriter } from "./bundle-writer.js";
+import { EpisodeSummary } from "./episode-summary.js";
 import { appendIndex } from "./index-file.js";
+import { release, takeNew } from "./owner.js";
 import type { EventRequest, OpenRequest } from "./requests.js";
 import { Redactor } from "./secrets.js";
 
@@ -17,40 +19,49 @@ export class BundleState {
   readonly #redactor: Redactor;
   readonly #deltas = new ObservationDeltas();
   readonly #blobs: BlobStore;
+  readonly #path: string;
+  readonly #summary = new EpisodeSummary();
   #seq = 0;
-  /** What the index says of the episode. */
-  readonly #summary: Record<string, unknown> = {};
 
   /** Makes the file. Throws what the file system says. */
   constructor(request: OpenRequest, blobs: BlobStore) {
     const path = join(request.folder, request.file);
-    mkdirSync(dirname(path), { recursive: true });
+    this.#path = path;
     this.#request = request;
     this.#blobs = blobs;
     this.#redactor = new Redactor(request.secrets);
-    this.#writer = new BundleWriter(path, request.runtime);
+    takeInFolder(path);
+    try {
+      this.#writer = BundleWriter.create(path, request.runtime);
+    } catch (error) {
+      release(path);
+      throw error;
+    }
+  }
+
+  get folder(): string {
+    return this.#request.folder;
   }
 
   get bytes(): number {
     return this.#writer.length;
   }
 
-  add({ channel, step, guest, wall, action, payload }: EventRequest): void {
+  add([, channel, step, guest, wall, action, payload]: EventRequest): void {
     const { value, paths } = this.#redactor.clean(payload);
     let content = value as Record<string, unknown>;
-    this.#note(channel, step, content);
-    if (channel === "observation")
-      content = { ...content, observation: this.#deltas.encode(content["observation"]) };
-    const event: Envelope & Record<string, unknown> = {
-      seq: this.#seq,
-      step,
-      t_guest: guest,
-      t_wall: wall,
-      ...(action === undefined ? {} : { action_id: action }),
-      ...(paths.length === 0 ? {} : { redacted: paths }),
-      ...(this.#beside(content) as Record<string, unknown>),
-    };
-    this.#writer.add(channel, event);
+    this.#summary.note(channel, step, content);
+    const long = longest(content);
+    if (channel === "observation") {
+      const observation = this.#deltas.encode(long < deltaChars ? null : content["observation"]);
+      if (long >= deltaChars) content = { ...content, observation };
+    }
+    if (long >= blobBytes / 4) content = this.#beside(content) as Record<string, unknown>;
+    const envelope: Envelope = { seq: this.#seq, step, t_guest: guest, t_wall: wall };
+    if (action !== undefined) envelope.action_id = action;
+    if (paths.length > 0) envelope.redacted = paths;
+    // A client says what it likes in a decision; its fields never stand for ours.
+    this.#writer.add(channel, { ...envelope, ...content, ...envelope });
     this.#seq += 1;
   }
 
@@ -61,16 +72,19 @@ export class BundleState {
   async finish(): Promise<void> {
     await this.#writer.finish();
     const { folder, file } = this.#request;
-    appendIndex(folder, {
-      file,
-      bytes: this.#writer.length,
-      sha256: this.#writer.sha256(),
-      ...this.#summary,
-    });
+    const { length: bytes } = this.#writer;
+    appendIndex(folder, { file, bytes, sha256: this.#writer.sha256(), ...this.#summary.line() });
+    release(this.#path);
   }
 
+  /** Leaves the file as it stands. Never throws. */
   abandon(): void {
     this.#writer.abandon();
+    try {
+      release(this.#path);
+    } catch {
+      // Whoever wants the file finds that this process does not write it, at the latest when it has ended.
+    }
   }
 
   /** Long texts and bytes as references to blobs. */
@@ -79,26 +93,39 @@ export class BundleState {
       if (typeof value === "string") {
         if (value.length < blobBytes / 4) return value;
         const bytes = Buffer.from(value, "utf8");
-        return bytes.byteLength < blobBytes
-          ? value
-          : new BlobRef(this.#blobs.put(bytes), bytes.byteLength, "text");
+        return bytes.byteLength < blobBytes ? value : this.#put(bytes, "text");
       }
-      if (value instanceof Uint8Array && value.byteLength >= blobBytes)
-        return new BlobRef(this.#blobs.put(value), value.byteLength, "bytes");
-      return value;
+      return value instanceof Uint8Array && value.byteLength >= blobBytes ? this.#put(value, "bytes") : value;
     });
   }
 
-  #note(channel: Channel, step: number, content: Record<string, unknown>): void {
-    const summary = this.#summary;
-    summary["steps"] = Math.max(step, (summary["steps"] as number | undefined) ?? 0);
-    if (channel === "session") {
-      for (const key of ["episode", "task", "task_version", "seed", "labels", "parent"])
-        summary[key] = content[key];
-    }
-    if (channel === "verdict") {
-      const { status, score } = content["verdict"] as { status: string; score: number | null };
-      Object.assign(summary, { status, score });
+  #put(bytes: Uint8Array, kind: BlobRef["kind"]): BlobRef {
+    const sha256 = this.#blobs.put(bytes);
+    this.#summary.refersTo(sha256);
+    return new BlobRef(sha256, bytes.byteLength, kind);
+  }
+}
+
+/** Another process may prune the folder of a task at the moment it is made: an empty one. */
+function takeInFolder(path: string): void {
+  for (let tries = 1; ; tries += 1) {
+    mkdirSync(dirname(path), { recursive: true });
+    try {
+      takeNew(path);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT" || tries === 3) throw error;
     }
   }
+}
+
+/** Length of the longest text or bytes in it: most events have only short ones, and nothing else is to be done with those. */
+function longest(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  let most = 0;
+  if (Array.isArray(value)) for (const item of value) most = Math.max(most, longest(item));
+  else for (const key in value) most = Math.max(most, longest((value as Record<string, unknown>)[key]));
+  return most;
 }

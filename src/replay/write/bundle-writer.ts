@@ -2,7 +2,7 @@
  * Writes one bundle: an MCAP file that is only ever appended to. Record layouts are the mcap library's; what is decided here is when
  * a chunk ends (docs/skn.md, "Chunks"). Synchronous: it runs on the recorder's own thread.
  */
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { closeSync, fsync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { promisify } from "node:util";
 import { Encoder } from "@msgpack/msgpack";
@@ -35,6 +35,19 @@ interface KnownChannel {
   schema: McapTypes.Schema | null;
 }
 
+/** What a bundle holds so far: what its summary tells at its end. */
+export interface Written {
+  /** Bytes. */
+  length: number;
+  channels: Map<string, KnownChannel>;
+  chunks: McapTypes.ChunkIndex[];
+  /** Messages by channel. */
+  counts: Map<number, bigint>;
+  /** Nanoseconds since 1970. */
+  first: bigint | null;
+  last: bigint;
+}
+
 const encoder = new Encoder({
   extensionCodec: values,
   ignoreUndefined: true,
@@ -54,34 +67,45 @@ export function libraryName(runtime: string): string {
 
 export class BundleWriter {
   readonly #fd: number;
-  /** Bytes that are whole records: what a failed write leaves beyond is cut off. */
-  #length = 0;
+  /** Its length counts whole records: what a failed write leaves beyond is cut off. */
+  readonly #written: Written;
   readonly #chunk = new McapChunkBuilder({ useMessageIndex: false });
-  readonly #channels = new Map<string, KnownChannel>();
-  readonly #chunks: McapTypes.ChunkIndex[] = [];
-  readonly #counts = new Map<number, bigint>();
-  readonly #hash = createHash("sha256");
-  #first: bigint | null = null;
-  #last = 0n;
+  /** Used again for each record: a new one takes 4 KiB. */
+  readonly #record = new McapRecordBuilder();
+  readonly #hash: Hash;
   #closed = false;
 
+  private constructor(fd: number, written: Written, hash: Hash) {
+    this.#fd = fd;
+    this.#written = written;
+    this.#hash = hash;
+  }
+
   /** Makes the file, which must not be there. Throws what the file system says. */
-  constructor(path: string, runtime: string) {
-    this.#fd = openSync(path, "wx", 0o600);
+  static create(path: string, runtime: string): BundleWriter {
+    const fd = openSync(path, "wx", 0o600);
+    const nothing = { length: 0, channels: new Map(), chunks: [], counts: new Map(), first: null, last: 0n };
+    const writer = new BundleWriter(fd, nothing, createHash("sha256"));
     const head = new McapRecordBuilder();
     head.writeMagic();
     head.writeHeader({ profile: sknProfile, library: libraryName(runtime) });
     try {
-      this.#write(head.buffer);
+      writer.#write(head.buffer);
     } catch (error) {
-      this.abandon();
+      writer.abandon();
       throw error;
     }
+    return writer;
+  }
+
+  /** Goes on with a file that holds just what `written` says; `hash` has seen those bytes. */
+  static resume(path: string, written: Written, hash: Hash): BundleWriter {
+    return new BundleWriter(openSync(path, "a"), written, hash);
   }
 
   /** Bytes on disk. */
   get length(): number {
-    return this.#length;
+    return this.#written.length;
   }
 
   /** Adds an event; it is on disk once its chunk is closed. */
@@ -103,9 +127,10 @@ export class BundleWriter {
     const time = BigInt(Math.round(milliseconds)) * 1_000_000n;
     const message = { channelId: channel.id, sequence, logTime: time, publishTime: time, data };
     this.#chunk.addMessage(message);
-    this.#counts.set(channel.id, (this.#counts.get(channel.id) ?? 0n) + 1n);
-    if (this.#first === null || time < this.#first) this.#first = time;
-    if (time > this.#last) this.#last = time;
+    const { counts, first, last } = this.#written;
+    counts.set(channel.id, (counts.get(channel.id) ?? 0n) + 1n);
+    if (first === null || time < first) this.#written.first = time;
+    if (time > last) this.#written.last = time;
     if (this.#chunk.byteLength >= chunkBytes) this.closeChunk();
   }
 
@@ -116,7 +141,8 @@ export class BundleWriter {
     const packed = raw.byteLength < compressFrom ? null : compress(raw);
     const compressed = packed !== null && packed.byteLength < raw.byteLength;
     const records = compressed ? packed : raw;
-    const record = new McapRecordBuilder();
+    const record = this.#record;
+    record.reset();
     record.writeChunk({
       messageStartTime: this.#chunk.messageStartTime,
       messageEndTime: this.#chunk.messageEndTime,
@@ -125,13 +151,14 @@ export class BundleWriter {
       compression: compressed ? "zstd" : "",
       records,
     });
-    const at = this.#length;
-    this.#write(record.buffer);
-    this.#chunks.push({
+    const at = this.#written.length;
+    const bytes = record.buffer;
+    this.#write(bytes);
+    this.#written.chunks.push({
       messageStartTime: this.#chunk.messageStartTime,
       messageEndTime: this.#chunk.messageEndTime,
       chunkStartOffset: BigInt(at),
-      chunkLength: BigInt(record.buffer.byteLength),
+      chunkLength: BigInt(bytes.byteLength),
       messageIndexOffsets: new Map(),
       messageIndexLength: 0n,
       compression: compressed ? "zstd" : "",
@@ -146,21 +173,22 @@ export class BundleWriter {
     this.closeChunk();
     const tail = new McapRecordBuilder();
     tail.writeDataEnd({ dataSectionCrc: 0 });
-    const summaryAt = this.#length + tail.length;
-    for (const { schema } of this.#channels.values()) if (schema !== null) tail.writeSchema(schema);
-    for (const { channel } of this.#channels.values()) tail.writeChannel(channel);
+    const { channels, chunks, counts, first, last } = this.#written;
+    const summaryAt = this.#written.length + tail.length;
+    for (const { schema } of channels.values()) if (schema !== null) tail.writeSchema(schema);
+    for (const { channel } of channels.values()) tail.writeChannel(channel);
     tail.writeStatistics({
-      messageCount: [...this.#counts.values()].reduce((sum, one) => sum + one, 0n),
-      schemaCount: [...this.#channels.values()].filter(({ schema }) => schema !== null).length,
-      channelCount: this.#channels.size,
+      messageCount: [...counts.values()].reduce((sum, one) => sum + one, 0n),
+      schemaCount: [...channels.values()].filter(({ schema }) => schema !== null).length,
+      channelCount: channels.size,
       attachmentCount: 0,
       metadataCount: 0,
-      chunkCount: this.#chunks.length,
-      messageStartTime: this.#first ?? 0n,
-      messageEndTime: this.#last,
-      channelMessageCounts: this.#counts,
+      chunkCount: chunks.length,
+      messageStartTime: first ?? 0n,
+      messageEndTime: last,
+      channelMessageCounts: counts,
     });
-    for (const index of this.#chunks) tail.writeChunkIndex(index);
+    for (const index of chunks) tail.writeChunkIndex(index);
     // A checksum of 0 says that there is none; each chunk has its own.
     tail.writeFooter({ summaryStart: BigInt(summaryAt), summaryOffsetStart: 0n, summaryCrc: 0 });
     tail.writeMagic();
@@ -187,29 +215,24 @@ export class BundleWriter {
       while (done < bytes.byteLength) done += writeSync(this.#fd, bytes, done, bytes.byteLength - done);
     } catch (error) {
       try {
-        ftruncateSync(this.#fd, this.#length);
+        ftruncateSync(this.#fd, this.#written.length);
       } catch {
         // A reader takes the whole records before it as a clean prefix.
       }
       throw error;
     }
-    this.#length += bytes.byteLength;
+    this.#written.length += bytes.byteLength;
     this.#hash.update(bytes);
   }
 
   #known(name: Channel): KnownChannel {
-    const known = this.#channels.get(name);
+    const known = this.#written.channels.get(name);
     if (known !== undefined) return known;
+    const id = this.#freeId(channelNames.indexOf(name) + 1);
     return this.#define(name, {
-      channel: {
-        id: channelNames.indexOf(name) + 1,
-        schemaId: channelNames.indexOf(name) + 1,
-        topic: name,
-        messageEncoding,
-        metadata: new Map(),
-      },
+      channel: { id, schemaId: id, topic: name, messageEncoding, metadata: new Map() },
       schema: {
-        id: channelNames.indexOf(name) + 1,
+        id,
         name: `skn.${name}`,
         encoding: schemaEncoding,
         data: schemaData.get(name) ?? new Uint8Array(0),
@@ -218,10 +241,10 @@ export class BundleWriter {
   }
 
   #foreign(foreign: ForeignChannel): KnownChannel {
-    const known = this.#channels.get(foreign.topic);
+    const known = this.#written.channels.get(foreign.topic);
     if (known !== undefined) return known;
     // After all of ours, used or not.
-    const id = channelNames.length + 1 + this.#channels.size;
+    const id = this.#freeId(channelNames.length + 1);
     const schema = foreign.schema === null ? null : { id, ...foreign.schema };
     const { topic, messageEncoding: encoding, metadata } = foreign;
     return this.#define(topic, {
@@ -230,10 +253,19 @@ export class BundleWriter {
     });
   }
 
+  /** The id that is wanted, or the next one that no channel and no schema of this file has. */
+  #freeId(wanted: number): number {
+    const channels = [...this.#written.channels.values()];
+    const taken = new Set(channels.flatMap(({ channel, schema }) => [channel.id, schema?.id]));
+    let id = wanted;
+    while (taken.has(id)) id += 1;
+    return id;
+  }
+
   #define(name: string, known: KnownChannel): KnownChannel {
     if (known.schema !== null) this.#chunk.addSchema(known.schema);
     this.#chunk.addChannel(known.channel);
-    this.#channels.set(name, known);
+    this.#written.channels.set(name, known);
     return known;
   }
 }

@@ -7,7 +7,14 @@ import { mkdirSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { ShinkenError } from "../../errors/index.js";
 import { Recording } from "./recording.js";
-import type { RecorderReply, RecorderRequest } from "./requests.js";
+import {
+  type Batch,
+  cells,
+  isReached,
+  type RecorderReply,
+  type RecorderRequest,
+  type ThreadData,
+} from "./requests.js";
 import { workerFile } from "./worker-file.js";
 
 export interface RecorderOptions {
@@ -17,6 +24,8 @@ export interface RecorderOptions {
   runtime: string;
   /** Values that must not enter any bundle: tokens, keys. */
   secrets?: readonly string[];
+  /** Bytes that the folder may hold: beyond, the oldest finished bundles go. Unsaid: nothing is ever removed. */
+  budgetBytes?: number | undefined;
 }
 
 export interface RecorderStats {
@@ -27,15 +36,27 @@ export interface RecorderStats {
   failed: number;
   /** Bytes of the finished ones, without blobs. */
   bytes: number;
+  /** Requests that the thread has not served yet. */
+  queued: number;
+}
+
+/** The thread and the memory that it shares with this one. */
+interface Thread {
+  worker: Worker;
+  cells: Int32Array;
 }
 
 export class Recorder {
   readonly folder: string;
   readonly runtime: string;
   readonly #secrets: string[];
-  #thread: Worker | null = null;
+  readonly #budgetBytes: number | null;
+  #thread: Thread | null = null;
   readonly #recordings = new Map<number, Recording>();
+  readonly #waiting = new Set<Recording>();
   #queue: RecorderRequest[] = [];
+  /** Of the latest request, modulo 2^32. */
+  #number = 0;
   #scheduled = false;
   #closing: Promise<void> | null = null;
   #next = 1;
@@ -46,6 +67,7 @@ export class Recorder {
     this.folder = options.folder;
     this.runtime = options.runtime;
     this.#secrets = (options.secrets ?? []).filter((secret) => secret !== "");
+    this.#budgetBytes = options.budgetBytes ?? null;
     try {
       mkdirSync(options.folder, { recursive: true });
     } catch (cause) {
@@ -61,7 +83,8 @@ export class Recorder {
   }
 
   stats(): RecorderStats {
-    return { open: this.#recordings.size, ...this.#stats };
+    const reached = this.#thread === null ? this.#number : Atomics.load(this.#thread.cells, cells.reached);
+    return { open: this.#recordings.size, ...this.#stats, queued: Math.max(0, (this.#number - reached) | 0) };
   }
 
   /** Begins the bundle of an episode. Never throws: a fault is told to the recording's listener. */
@@ -74,9 +97,16 @@ export class Recorder {
     const episode = randomUUID();
     const file = fileName(options.task, episode);
     const recording = new Recording({
+      id,
       episode,
       file,
-      send: (request) => this.#send({ ...request, id } as RecorderRequest),
+      host: {
+        send: (request) => this.#send(request),
+        isServed: (number) => this.#isServed(number),
+        await: (waiting) => {
+          this.#await(waiting);
+        },
+      },
     });
     if (this.#closing !== null) {
       recording.fail(new ShinkenError("recording_failed", "the recorder was closed"));
@@ -97,17 +127,23 @@ export class Recorder {
     this.#closing ??= (async () => {
       await Promise.all([...this.#recordings.values()].map((recording) => recording.finish()));
       this.#post();
-      await this.#thread?.terminate();
+      const thread = this.#thread;
       this.#thread = null;
+      await thread?.worker.terminate();
     })();
     return this.#closing;
   }
 
-  #send(request: RecorderRequest): void {
+  #send(request: RecorderRequest): number {
     this.#queue.push(request);
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => this.#post());
+    this.#number = (this.#number + 1) | 0;
+    if (!this.#scheduled) {
+      this.#scheduled = true;
+      setImmediate(() => {
+        this.#post();
+      });
+    }
+    return this.#number;
   }
 
   #post(): void {
@@ -115,36 +151,72 @@ export class Recorder {
     const requests = this.#queue;
     if (requests.length === 0) return;
     this.#queue = [];
+    const first = (this.#number - requests.length + 1) | 0;
     try {
-      this.#running().postMessage(requests);
-    } catch (error) {
+      this.#running(first).worker.postMessage({ first, requests } satisfies Batch);
+    } catch {
       // Something in it cannot be cloned: only its own recording pays for that.
-      if (requests.length === 1) this.#fail(requests[0]?.id ?? 0, "recording_failed", String(error));
-      else for (const request of requests) this.#postOne(request);
+      for (const [at, request] of requests.entries()) this.#postOne((first + at) | 0, request);
     }
   }
 
-  #postOne(request: RecorderRequest): void {
+  #postOne(first: number, request: RecorderRequest): void {
+    const id = idOf(request);
+    if (!this.#recordings.has(id) && isOf(request)) return;
     try {
-      this.#running().postMessage([request]);
+      this.#running(first).worker.postMessage({ first, requests: [request] } satisfies Batch);
     } catch (error) {
-      this.#fail(request.id, "recording_failed", String(error));
+      this.#fail(id, "recording_failed", String(error));
+      // The thread still holds its file.
+      if (this.#thread !== null) this.#send({ kind: "abandon", id });
     }
   }
 
-  #running(): Worker {
+  #isServed(number: number): boolean {
+    return this.#thread !== null && isReached(Atomics.load(this.#thread.cells, cells.reached), number);
+  }
+
+  /** Asks for a message once the thread gets further; looks again, since it may have got there meanwhile. */
+  #await(recording: Recording): void {
+    this.#waiting.add(recording);
+    if (this.#thread === null) return;
+    Atomics.store(this.#thread.cells, cells.awaited, 1);
+    if (!recording.look()) this.#waiting.delete(recording);
+  }
+
+  #look(): void {
+    for (const recording of this.#waiting) if (!recording.look()) this.#waiting.delete(recording);
+    if (this.#waiting.size === 0 || this.#thread === null) return;
+    Atomics.store(this.#thread.cells, cells.awaited, 1);
+    for (const recording of this.#waiting) if (!recording.look()) this.#waiting.delete(recording);
+  }
+
+  /** The thread, started where there is none; `first` is the first request that it gets. */
+  #running(first: number): Thread {
     if (this.#thread !== null) return this.#thread;
-    const thread = new Worker(workerFile("thread.js"), { name: "recorder" });
-    thread.on("message", (replies: RecorderReply[]) => {
+    const shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+    // Everything before was for a thread that is gone; who waited for that was told.
+    shared[cells.reached] = (first - 1) | 0;
+    // Somebody may wait already for what this thread is to do.
+    shared[cells.awaited] = 1;
+    const workerData: ThreadData = { cells: shared, budgetBytes: this.#budgetBytes };
+    const worker = new Worker(workerFile("thread.js"), { name: "recorder", workerData });
+    const thread: Thread = { worker, cells: shared };
+    worker.on("message", (replies: RecorderReply[]) => {
       for (const reply of replies) this.#take(reply);
     });
     const died = (why: string) => {
       if (this.#thread !== thread) return;
       this.#thread = null;
+      this.#queue = [];
       for (const id of [...this.#recordings.keys()]) this.#fail(id, "recording_failed", why);
     };
-    thread.on("error", (error) => died(`the recorder's thread died: ${String(error)}`));
-    thread.on("exit", () => died("the recorder's thread ended"));
+    worker.on("error", (error) => {
+      died(`the recorder's thread died: ${String(error)}`);
+    });
+    worker.on("exit", () => {
+      died("the recorder's thread ended");
+    });
     this.#thread = thread;
     this.#hold();
     return thread;
@@ -152,33 +224,50 @@ export class Recorder {
 
   /** A process lives on while a bundle is open, and only then. */
   #hold(): void {
-    if (this.#recordings.size > 0) this.#thread?.ref();
-    else this.#thread?.unref();
+    if (this.#recordings.size > 0) this.#thread?.worker.ref();
+    else this.#thread?.worker.unref();
   }
 
   #take(reply: RecorderReply): void {
-    const recording = this.#recordings.get(reply.id);
-    if (recording === undefined) return;
+    if (reply === "reached") {
+      this.#look();
+      return;
+    }
     if ("failed" in reply) {
       this.#fail(reply.id, reply.failed.code, reply.failed.message);
       return;
     }
-    if (recording.reached(reply.mark)) {
-      this.#recordings.delete(reply.id);
-      this.#hold();
-      this.#stats.finished += 1;
-      this.#stats.bytes += reply.bytes;
-    }
+    const recording = this.#remove(reply.id);
+    if (recording === undefined) return;
+    this.#stats.finished += 1;
+    this.#stats.bytes += reply.finished.bytes;
+    recording.end();
   }
 
   #fail(id: number, code: string, message: string): void {
-    const recording = this.#recordings.get(id);
+    const recording = this.#remove(id);
     if (recording === undefined) return;
-    this.#recordings.delete(id);
-    this.#hold();
     this.#stats.failed += 1;
     recording.fail(new ShinkenError(code === "disk_full" ? "disk_full" : "recording_failed", message));
   }
+
+  #remove(id: number): Recording | undefined {
+    const recording = this.#recordings.get(id);
+    if (recording === undefined) return undefined;
+    this.#recordings.delete(id);
+    this.#waiting.delete(recording);
+    this.#hold();
+    return recording;
+  }
+}
+
+function idOf(request: RecorderRequest): number {
+  return Array.isArray(request) ? request[0] : request.id;
+}
+
+/** Whether it means nothing without its recording. */
+function isOf(request: RecorderRequest): boolean {
+  return Array.isArray(request) || request.kind !== "abandon";
 }
 
 /** Of what a task is called only what every file system takes; the episode's id makes it unique. */

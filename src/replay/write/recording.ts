@@ -3,12 +3,21 @@ import type { ShinkenError } from "../../errors/index.js";
 import type { Channel } from "../format/channels.js";
 import type { RecorderRequest } from "./requests.js";
 
-type Unsent<T> = T extends unknown ? Omit<T, "id"> : never;
+/** What a recording needs of its recorder. */
+export interface RecordingHost {
+  /** Gives the request's number. */
+  send(request: RecorderRequest): number;
+  /** Whether the thread has served the request of that number. */
+  isServed(number: number): boolean;
+  /** Has `look` called once requests have been served. */
+  await(recording: Recording): void;
+}
 
 interface RecordingOptions {
+  id: number;
   episode: string;
   file: string;
-  send: (request: Unsent<RecorderRequest>) => void;
+  host: RecordingHost;
 }
 
 export class Recording {
@@ -16,17 +25,19 @@ export class Recording {
   readonly episode: string;
   /** Its bundle, relative to the recorder's folder. */
   readonly file: string;
-  readonly #send: RecordingOptions["send"];
-  readonly #waiting = new Map<number, () => void>();
-  #mark = 0;
-  #finish: { mark: number; done: Promise<void> } | null = null;
+  readonly #id: number;
+  readonly #host: RecordingHost;
+  #waiting: { number: number; settle: () => void }[] = [];
+  #finish: Promise<void> | null = null;
+  #finished: () => void = () => undefined;
   #failure: ShinkenError | null = null;
   #listener: ((failure: ShinkenError) => void) | null = null;
 
   constructor(options: RecordingOptions) {
     this.episode = options.episode;
     this.file = options.file;
-    this.#send = options.send;
+    this.#id = options.id;
+    this.#host = options.host;
   }
 
   /** What ended the recording before its time: `disk_full` or `recording_failed`. */
@@ -47,45 +58,56 @@ export class Recording {
     payload: Record<string, unknown>,
   ): void {
     if (this.#failure !== null || this.#finish !== null) return;
-    const { step, guest, action } = at;
-    this.#send({ kind: "event", channel, step, guest, wall: Date.now(), action, payload });
+    this.#host.send([this.#id, channel, at.step, at.guest, Date.now(), at.action, payload]);
   }
 
-  /** Settles when the operating system has everything so far, or the recording has failed. */
-  flush(): Promise<void> {
-    return this.#finish?.done ?? this.#until("flush");
+  /** Asks that the operating system get everything so far; gives what to wait for, null where there is nothing. */
+  flush(): number | null {
+    return this.#failure !== null || this.#finish !== null ? null : this.#host.send([this.#id]);
+  }
+
+  /** Null where that flush is done, or the recording has failed; else settles when it is, or fails. */
+  flushed(flush: number | null): Promise<void> | null {
+    if (flush === null || this.#failure !== null || this.#host.isServed(flush)) return null;
+    return new Promise((settle) => {
+      this.#waiting.push({ number: flush, settle });
+      this.#host.await(this);
+    });
   }
 
   /** Settles when the file is finished and on disk, or the recording has failed. Idempotent. */
   finish(): Promise<void> {
-    if (this.#finish === null) {
-      const done = this.#until("finish");
-      this.#finish = { mark: this.#mark, done };
-    }
-    return this.#finish.done;
+    if (this.#failure !== null) return Promise.resolve();
+    this.#finish ??= new Promise((resolve) => {
+      this.#finished = resolve;
+      this.#host.send({ kind: "finish", id: this.#id });
+    });
+    return this.#finish;
   }
 
-  /** For the recorder. Whether that was the end. */
-  reached(mark: number): boolean {
-    this.#waiting.get(mark)?.();
-    this.#waiting.delete(mark);
-    return this.#finish?.mark === mark;
+  /** For the recorder: requests have been served. Whether somebody waits all the same. */
+  look(): boolean {
+    const done = this.#waiting.filter(({ number }) => this.#host.isServed(number));
+    if (done.length > 0) this.#waiting = this.#waiting.filter((each) => !done.includes(each));
+    for (const { settle } of done) settle();
+    return this.#waiting.length > 0;
+  }
+
+  /** For the recorder: the file is whole. */
+  end(): void {
+    this.#settle();
   }
 
   /** For the recorder: nothing more is written. */
   fail(failure: ShinkenError): void {
     this.#failure = failure;
-    for (const settle of this.#waiting.values()) settle();
-    this.#waiting.clear();
+    this.#settle();
     this.#listener?.(failure);
   }
 
-  #until(kind: "flush" | "finish"): Promise<void> {
-    if (this.#failure !== null) return Promise.resolve();
-    const mark = ++this.#mark;
-    return new Promise((resolve) => {
-      this.#waiting.set(mark, resolve);
-      this.#send({ kind, mark });
-    });
+  #settle(): void {
+    this.#finished();
+    for (const { settle } of this.#waiting) settle();
+    this.#waiting = [];
   }
 }

@@ -12,29 +12,60 @@ export interface OpenRequest {
   secrets: { values: string[]; variables: string[] };
 }
 
-export interface EventRequest {
-  kind: "event";
-  id: number;
-  channel: Channel;
-  step: number;
+/** Lists cross to the thread for half of what named fields cost, and events are most of what crosses. */
+export type EventRequest = [
+  id: number,
+  channel: Channel,
+  step: number,
   /** Guest milliseconds since the reset. */
-  guest: number | null;
+  guest: number | null,
   /** Host milliseconds since 1970. */
-  wall: number;
-  action: string | undefined;
-  payload: Record<string, unknown>;
-}
+  wall: number,
+  action: string | undefined,
+  payload: Record<string, unknown>,
+];
 
-/** Close the chunk; with `finish`, also the file. */
-export interface FlushRequest {
-  kind: "flush" | "finish" | "abandon";
+/** Close the chunk: the operating system has everything by then. */
+export type FlushRequest = [id: number];
+
+/** Finish the file; or leave it as it is, since its recorder has given it up. */
+export interface EndRequest {
+  kind: "finish" | "abandon";
   id: number;
-  mark: number;
 }
 
-export type RecorderRequest = OpenRequest | EventRequest | FlushRequest;
+export type RecorderRequest = OpenRequest | EventRequest | FlushRequest | EndRequest;
 
-/** The mark of a bundle is reached, or it has failed and records no more. */
+/** Requests in the order of their numbers, which count all that this recorder ever asked for, modulo 2^32. */
+export interface Batch {
+  first: number;
+  requests: RecorderRequest[];
+}
+
+/** Of what a bundle became, or that whoever waits for a number may look whether it was reached. */
 export type RecorderReply =
-  | { id: number; mark: number; bytes: number }
-  | { id: number; failed: { code: string; message: string } };
+  | { id: number; finished: { bytes: number } }
+  | { id: number; failed: { code: string; message: string } }
+  | "reached";
+
+/**
+ * Memory that both threads see, so that a session need not wait for a message to learn that its flush is done. Cells of an Int32Array.
+ */
+export const cells = {
+  /** Number of the latest request that was served. */
+  reached: 0,
+  /** 1: somebody waits, and wants a message when the batch is done. */
+  awaited: 1,
+} as const;
+
+/** What the thread is started with. */
+export interface ThreadData {
+  cells: Int32Array;
+  /** Bytes that the folder may hold; null: as many as there come. */
+  budgetBytes: number | null;
+}
+
+/** Whether number `n` comes no later than `reached`, across the overflow. */
+export function isReached(reached: number, n: number): boolean {
+  return ((reached - n) | 0) >= 0;
+}

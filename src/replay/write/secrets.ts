@@ -33,15 +33,47 @@ const secretFields = new Set(
 const secretVariable =
   /(^|_)(TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY|ACCESS_KEY|PRIVATE_KEY|AUTH|COOKIE)(_|$)/i;
 
-/** Fields whose values are maps of headers: every value in them is taken for secret. */
+/** Fields that hold headers, as a map or as pairs: every value in them is taken for secret. */
 const headerFields = new Set(["headers", "requestheaders", "responseheaders"]);
 
-/** Shorter values are not looked for elsewhere: they would blacken ordinary text. */
+/** Headers whose values are left out like all, but say nothing secret: they are not looked for elsewhere. */
+const plainHeaders = new Set(
+  [
+    "accept",
+    "accept-encoding",
+    "accept-language",
+    "cache-control",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "date",
+    "etag",
+    "host",
+    "last-modified",
+    "server",
+    "transfer-encoding",
+    "user-agent",
+    "vary",
+  ].map(plainName),
+);
+
+/** A credential within a header's value: after the name of its scheme, or of a cookie. */
+const credential = /(?:^(?:bearer|basic|token|apikey)\s+|=)"?([^\s;,"]+)/gi;
+
+/** Shorter values are not looked for elsewhere: they would blacken ordinary text. Code units. */
 const shortest = 6;
+
+/** Values that one session may teach; more are left out where they stand, and nowhere else. */
+const valuesAtMost = 1_024;
+
+type What = "plain" | "env" | "headers" | "secret";
 
 /** One for each session: it remembers values that were secret once. */
 export class Redactor {
-  readonly #values = new Set<string>();
+  readonly #known = new Set<string>();
+  /** As they are looked for: those that hold others first, else a part of them would stay. */
+  #values: { text: string; bytes: Buffer }[] = [];
   readonly #variables: ReadonlySet<string>;
 
   /** `values` are secret from the start; `variables` are names of environment variables that are marked secret. */
@@ -52,64 +84,149 @@ export class Redactor {
 
   /** The value without secrets, and the paths where they stood. The same object if there were none. */
   clean(value: unknown): { value: unknown; paths: string[] } {
+    // First learn, then clean: a field may come after a text that repeats it.
+    this.#learn(value, "plain", "");
     const paths: string[] = [];
-    return { value: this.#clean(value, "", "", paths), paths };
+    return { value: this.#clean(value, "", "plain", paths), paths };
   }
 
-  #clean(value: unknown, path: string, within: string, paths: string[]): unknown {
-    if (typeof value === "string") return this.#text(value, path, paths);
-    if (value instanceof Uint8Array) return this.#bytes(value, path, paths);
-    if (typeof value !== "object" || value === null) return value;
-    let changed = false;
-    if (Array.isArray(value)) {
-      const items = value.map((item, at) => {
-        const clean = this.#clean(item, `${path}/${at}`, within, paths);
-        changed ||= clean !== item;
-        return clean;
-      });
-      return changed ? items : value;
+  #learn(value: unknown, what: What, header: string): void {
+    if (typeof value !== "object" || value === null) {
+      if (what === "secret" || what === "headers") this.#learnLeaf(value, header);
+      return;
     }
-    const entries = Object.entries(value).map(([key, item]): [string, unknown] => {
-      const at = `${path}/${key}`;
-      let clean: unknown;
-      if (this.#isSecret(key, within) && typeof item !== "object" && item !== undefined && item !== "") {
-        if (typeof item === "string") this.#remember(item);
-        paths.push(at);
-        clean = secretMark;
-      } else clean = this.#clean(item, at, plainName(key), paths);
-      changed ||= clean !== item;
-      return [key, clean];
-    });
-    return changed ? Object.fromEntries(entries) : value;
+    if (ArrayBuffer.isView(value)) return;
+    if (Array.isArray(value)) {
+      const [name, ...rest] = value as unknown[];
+      // A header as a pair: its first is no secret.
+      if (what === "headers" && value.length === 2 && typeof name === "string")
+        for (const item of rest) this.#learn(item, what, name);
+      else for (const item of value) this.#learn(item, what, header);
+      return;
+    }
+    for (const key in value) {
+      const item = (value as Record<string, unknown>)[key];
+      const kind = this.#kind(key, what, value);
+      if (kind !== "plain" || (typeof item === "object" && item !== null))
+        this.#learn(item, kind, kind === "headers" && what === "headers" ? key : "");
+    }
   }
 
-  #isSecret(key: string, within: string): boolean {
-    if (headerFields.has(within)) return true;
-    if (within === "env") return this.#variables.has(key) || secretVariable.test(key);
-    return secretFields.has(plainName(key));
+  #learnLeaf(value: unknown, header: string): void {
+    if (typeof value === "number" || typeof value === "bigint") this.#remember(String(value));
+    if (typeof value !== "string" || plainHeaders.has(plainName(header))) return;
+    this.#remember(value);
+    for (const [, part] of value.matchAll(credential)) this.#remember(part ?? "");
+  }
+
+  /** What a field's value is, by its name and what it lies in. */
+  #kind(key: string, within: What, map: object): What {
+    // The token that a logarithm of a probability belongs to is a piece of ordinary text.
+    if (key === "token" && "logprob" in map) return "plain";
+    if (within === "headers" || within === "secret") return within;
+    if (within === "env") return this.#variables.has(key) || secretVariable.test(key) ? "secret" : "plain";
+    return fieldKind(key);
+  }
+
+  #clean(value: unknown, path: string, what: What, paths: string[]): unknown {
+    if (typeof value === "object" && value !== null) {
+      if (value instanceof Uint8Array)
+        return what === "plain" || what === "env" ? this.#bytes(value, path, paths) : this.#mark(path, paths);
+      if (Array.isArray(value)) return this.#list(value, path, what, paths);
+      return this.#map(value as Record<string, unknown>, path, what, paths);
+    }
+    const hidden = what === "secret" || what === "headers";
+    if (hidden && value !== undefined && value !== null && value !== "") return this.#mark(path, paths);
+    return typeof value === "string" ? this.#text(value, path, paths) : value;
+  }
+
+  #list(list: unknown[], path: string, what: What, paths: string[]): unknown[] {
+    const pair = what === "headers" && list.length === 2 && typeof list[0] === "string";
+    let changed: unknown[] | null = null;
+    for (let at = pair ? 1 : 0; at < list.length; at += 1) {
+      const clean = this.#clean(list[at], `${path}/${at}`, what, paths);
+      if (clean !== list[at]) (changed ??= [...list])[at] = clean;
+    }
+    return changed ?? list;
+  }
+
+  #map(
+    map: Record<string, unknown>,
+    path: string,
+    what: What,
+    paths: string[],
+  ): Record<string, unknown> {
+    let changed = false;
+    const entries: [string, unknown][] = [];
+    for (const [key, item] of Object.entries(map)) {
+      // A name may be a secret too: of a file, or of a variable that a guest has turned around.
+      const name = this.#values.length === 0 ? key : this.#text(key, path, paths);
+      const clean = this.#clean(item, `${path}/${name}`, this.#kind(key, what, map), paths);
+      changed ||= clean !== item || name !== key;
+      entries.push([name, clean]);
+    }
+    return changed ? Object.fromEntries(entries) : map;
+  }
+
+  #mark(path: string, paths: string[]): string {
+    paths.push(path);
+    return secretMark;
   }
 
   #text(text: string, path: string, paths: string[]): string {
     let clean = text;
-    for (const value of this.#values) if (clean.includes(value)) clean = clean.replaceAll(value, secretMark);
+    for (const { text: value } of this.#values)
+      if (clean.includes(value)) clean = clean.replaceAll(value, secretMark);
     if (clean !== text) paths.push(path);
     return clean;
   }
 
   /** Bytes that hold a secret are left out whole. */
   #bytes(bytes: Uint8Array, path: string, paths: string[]): Uint8Array | string {
+    if (this.#values.length === 0) return bytes;
     const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    for (const value of this.#values) {
-      if (!all.includes(value)) continue;
-      paths.push(path);
-      return secretMark;
-    }
-    return bytes;
+    return this.#values.some((value) => all.includes(value.bytes)) ? this.#mark(path, paths) : bytes;
   }
 
   #remember(value: string): void {
-    if (value.length >= shortest && value !== secretMark) this.#values.add(value);
+    for (const form of formsOf(value)) {
+      if (form.length < shortest || form === secretMark || this.#known.has(form)) continue;
+      if (this.#known.size >= valuesAtMost) return;
+      this.#known.add(form);
+      this.#values.push({ text: form, bytes: Buffer.from(form, "utf8") });
+      this.#values.sort((a, b) => b.text.length - a.text.length);
+    }
   }
+}
+
+/** As it is, and as programs write it: within JSON, within an address, without the line's end that a file had. */
+function formsOf(value: string): string[] {
+  const bare = value.trim();
+  const quoted = JSON.stringify(bare).slice(1, -1);
+  try {
+    return [value, bare, quoted, encodeURIComponent(bare)];
+  } catch {
+    // Half a surrogate pair cannot stand in an address.
+    return [value, bare, quoted];
+  }
+}
+
+const kinds = new Map<string, What>();
+
+/** Fields have few names, and each is looked at a thousand times. */
+function fieldKind(key: string): What {
+  const known = kinds.get(key);
+  if (known !== undefined) return known;
+  const name = plainName(key);
+  const kind: What = headerFields.has(name)
+    ? "headers"
+    : name === "env"
+      ? "env"
+      : secretFields.has(name)
+        ? "secret"
+        : "plain";
+  if (kinds.size < 4_096) kinds.set(key, kind);
+  return kind;
 }
 
 function plainName(name: string): string {

@@ -1,60 +1,58 @@
 /** The recorder's thread: writes the bundles of a process. What it is asked for is in `requests.ts`. */
-import { parentPort } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { zstdReady } from "../format/zstd.js";
 import { BlobStore } from "./blobs.js";
 import { BundleState } from "./bundle-state.js";
-import type { RecorderReply, RecorderRequest } from "./requests.js";
+import { type Batch, cells, type RecorderReply, type RecorderRequest, type ThreadData } from "./requests.js";
+import { Retention } from "./retention.js";
 
 const bundles = new Map<number, BundleState>();
 const stores = new Map<string, BlobStore>();
+const { cells: shared, budgetBytes } = workerData as ThreadData;
+const retention = budgetBytes === null ? null : new Retention(budgetBytes);
 const port = parentPort;
 if (port === null) throw new Error("this file is a worker thread of the recorder");
 
 await zstdReady;
-port.on("message", (requests: RecorderRequest[]) => {
+port.on("message", ({ first, requests }: Batch) => {
   const replies: RecorderReply[] = [];
-  for (const request of requests) {
-    const reply = serve(request);
-    if (reply !== null) replies.push(reply);
+  for (const [at, request] of requests.entries()) {
+    serve(request, replies);
+    Atomics.store(shared, cells.reached, (first + at) | 0);
   }
+  if (Atomics.exchange(shared, cells.awaited, 0) === 1) replies.push("reached");
   if (replies.length > 0) port.postMessage(replies);
 });
 
-function serve(request: RecorderRequest): RecorderReply | null {
-  const { id } = request;
+function serve(request: RecorderRequest, replies: RecorderReply[]): void {
+  const id = Array.isArray(request) ? request[0] : request.id;
   try {
-    switch (request.kind) {
-      case "open":
-        bundles.set(id, new BundleState(request, storeOf(request.folder)));
-        return null;
-      case "event":
-        bundles.get(id)?.add(request);
-        return null;
-      case "flush": {
-        const bundle = bundles.get(id);
-        bundle?.flush();
-        return { id, mark: request.mark, bytes: bundle?.bytes ?? 0 };
-      }
-      case "finish":
-        void finish(id, request.mark);
-        return null;
-      case "abandon":
-        bundles.get(id)?.abandon();
-        bundles.delete(id);
-        return { id, mark: request.mark, bytes: 0 };
+    if (Array.isArray(request)) {
+      const bundle = bundles.get(id);
+      if (request.length === 1) bundle?.flush();
+      else bundle?.add(request);
+    } else if (request.kind === "open") {
+      retention?.watch(request.folder);
+      bundles.set(id, new BundleState(request, storeOf(request.folder)));
+    } else if (request.kind === "finish") void finish(id);
+    else {
+      bundles.get(id)?.abandon();
+      bundles.delete(id);
     }
   } catch (error) {
-    return fail(id, error);
+    replies.push(fail(id, error));
   }
 }
 
-async function finish(id: number, mark: number): Promise<void> {
+async function finish(id: number): Promise<void> {
   const bundle = bundles.get(id);
+  if (bundle === undefined) return;
   let reply: RecorderReply;
   try {
-    await bundle?.finish();
+    await bundle.finish();
     bundles.delete(id);
-    reply = { id, mark, bytes: bundle?.bytes ?? 0 };
+    reply = { id, finished: { bytes: bundle.bytes } };
+    retention?.grown(bundle.folder, bundle.bytes);
   } catch (error) {
     reply = fail(id, error);
   }

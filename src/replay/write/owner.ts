@@ -1,0 +1,125 @@
+/**
+ * Who writes a file, told beside it: `FILE.lock` names a process by its id and the moment it started, so that neither a killed writer
+ * nor another process of the same id passes for a living one. It is there as long as the file is open, and made before the file.
+ */
+import { randomUUID } from "node:crypto";
+import { linkSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+
+/** A process, told so that it can be told from all others. */
+interface Owner {
+  pid: number;
+  /** Clock ticks between the host's start and the process's; null where the host does not say. */
+  started: string | null;
+  /** Where process ids mean the same: boot and namespace of processes, else the host's name. */
+  place: string;
+}
+
+/** Milliseconds after which a file that nobody here can be asked about, and that nobody has touched, is nobody's. */
+const foreignAfter = 24 * 3600 * 1000;
+
+export function lockPath(file: string): string {
+  return `${file}.lock`;
+}
+
+/** Takes the file for this process. False if somebody else has it. Throws what the file system says. */
+export function take(file: string): boolean {
+  if (livingOwner(file) !== null) return false;
+  // A link is made with its content, or not at all: nobody reads half an owner.
+  const draft = `${file}.${randomUUID()}.tmp`;
+  writeFileSync(draft, JSON.stringify(self()), { mode: 0o600 });
+  try {
+    // What a killed process left; another taker may have been quicker, and its own is not to be removed.
+    if (livingOwner(file) === null) rmSync(lockPath(file), { force: true });
+    linkSync(draft, lockPath(file));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Takes a file that this process has just named at random: nobody else has it. */
+export function takeNew(file: string): void {
+  writeFileSync(lockPath(file), JSON.stringify(self()), { mode: 0o600, flag: "wx" });
+}
+
+export function release(file: string): void {
+  rmSync(lockPath(file), { force: true });
+}
+
+/** Names the living process that has the file, for people; null if none has. */
+export function livingOwner(file: string): string | null {
+  let text: string;
+  let touched: number;
+  try {
+    text = readFileSync(lockPath(file), "utf8");
+    touched = statSync(lockPath(file)).mtimeMs;
+  } catch {
+    return null;
+  }
+  const owner = parse(text);
+  if (owner === null) return Date.now() - touched < foreignAfter ? "a process that cannot be told" : null;
+  if (owner.place !== self().place) {
+    const last = Math.max(touched, modified(file));
+    return Date.now() - last < foreignAfter ? `process ${owner.pid} of another host or container` : null;
+  }
+  return isAlive(owner) ? `process ${owner.pid}` : null;
+}
+
+let own: Owner | null = null;
+
+function self(): Owner {
+  own ??= { pid: process.pid, started: startOf(process.pid), place: placeOfProcesses() };
+  return own;
+}
+
+function isAlive({ pid, started }: Owner): boolean {
+  if (started !== null) return startOf(pid) === started;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Field 22 of a process's `stat`. The name in field 2 may hold anything, parentheses included. Null for one that has ended. */
+function startOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" || fields[0] === "X" ? null : (fields[19] ?? null);
+  } catch {
+    return null;
+  }
+}
+
+function placeOfProcesses(): string {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    return hostname();
+  }
+}
+
+function modified(file: string): number {
+  try {
+    return statSync(file).mtimeMs;
+  } catch {
+    return 0;
+  }
+}
+
+function parse(text: string): Owner | null {
+  try {
+    const { pid, started, place } = JSON.parse(text) as Partial<Owner>;
+    if (typeof pid !== "number" || typeof place !== "string") return null;
+    return { pid, place, started: typeof started === "string" ? started : null };
+  } catch {
+    return null;
+  }
+}

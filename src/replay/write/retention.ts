@@ -1,0 +1,225 @@
+/**
+ * Keeps a folder of bundles under a number of bytes: the oldest bundles that nobody writes go first, with content that no other refers
+ * to. Processes that share the folder take turns, and go on recording meanwhile.
+ */
+import { existsSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import { blobGraceMs } from "./blobs.js";
+import { indexPath, readIndex, shortenIndex } from "./index-file.js";
+import { livingOwner, lockPath, release, take } from "./owner.js";
+import { scan } from "./scan.js";
+
+/** Once a folder is too large, so much of the budget is left when it has been pruned, that this need not come at each episode. */
+const leaveShare = 0.9;
+/** Bytes, as a share of the budget, that this process writes before it looks again. */
+const lookAgainShare = 1 / 32;
+/** Files that are looked at before the recorder's thread does something else. */
+const filesATurn = 256;
+
+export interface Pruned {
+  bundles: number;
+  blobs: number;
+  /** What is left. */
+  bytes: number;
+}
+
+/** For the recorder's thread: looks after folders while they grow. */
+export class Retention {
+  readonly #budget: number;
+  readonly #folders = new Map<string, { grown: number; running: boolean }>();
+
+  constructor(budgetBytes: number) {
+    this.#budget = budgetBytes;
+  }
+
+  /** Recording into the folder begins. */
+  watch(folder: string): void {
+    if (this.#folders.has(folder)) return;
+    this.#folders.set(folder, { grown: 0, running: false });
+    this.#look(folder);
+  }
+
+  /** A bundle of so many bytes was finished; content beside it is found when somebody looks. */
+  grown(folder: string, bytes: number): void {
+    const known = this.#folders.get(folder);
+    if (known === undefined) return;
+    known.grown += bytes;
+    if (known.grown > this.#budget * lookAgainShare) this.#look(folder);
+  }
+
+  #look(folder: string): void {
+    const known = this.#folders.get(folder);
+    if (known === undefined || known.running) return;
+    known.running = true;
+    known.grown = 0;
+    // A folder that cannot be pruned is one that cannot be written either, which whoever writes it tells.
+    void prune(folder, this.#budget)
+      .catch(() => undefined)
+      .finally(() => {
+        known.running = false;
+      });
+  }
+}
+
+interface Entry {
+  /** Relative to the folder of bundles; of a blob its hash. */
+  name: string;
+  path: string;
+  bytes: number;
+  modified: number;
+}
+
+/** Removes what is too much. Null where another process does so at this moment. */
+export async function prune(folder: string, budgetBytes: number): Promise<Pruned | null> {
+  const lock = join(folder, "prune");
+  if (!take(lock)) return null;
+  try {
+    return await new Pruning(folder, budgetBytes).run();
+  } finally {
+    release(lock);
+  }
+}
+
+class Pruning {
+  readonly #folder: string;
+  readonly #budget: number;
+  #bytes = 0;
+  #looked = 0;
+
+  constructor(folder: string, budget: number) {
+    this.#folder = folder;
+    this.#budget = budget;
+  }
+
+  async run(): Promise<Pruned> {
+    const bundles = (await this.#bundles()).sort((a, b) => a.modified - b.modified);
+    const blobs = new Map((await this.#blobs()).map((blob) => [blob.name, blob]));
+    for (const { bytes } of [...bundles, ...blobs.values()]) this.#bytes += bytes;
+    const pruned: Pruned = { bundles: 0, blobs: 0, bytes: this.#bytes };
+    if (this.#bytes <= this.#budget) return pruned;
+    const uses = await this.#uses(bundles);
+    const users = new Map<string, number>();
+    for (const hashes of uses.values()) for (const hash of hashes) users.set(hash, (users.get(hash) ?? 0) + 1);
+    const unused = (blob: Entry): void => {
+      if (!this.#removeBlob(blob)) return;
+      blobs.delete(blob.name);
+      pruned.blobs += 1;
+    };
+    for (const blob of [...blobs.values()]) if (!users.has(blob.name)) unused(blob);
+    const gone = new Set<string>();
+    for (const bundle of bundles) {
+      if (this.#bytes <= this.#budget * leaveShare) break;
+      if (livingOwner(bundle.path) !== null) continue;
+      rmSync(bundle.path, { force: true });
+      rmSync(lockPath(bundle.path), { force: true });
+      this.#bytes -= bundle.bytes;
+      gone.add(bundle.name);
+      pruned.bundles += 1;
+      for (const hash of uses.get(bundle.name) ?? []) {
+        const left = (users.get(hash) ?? 1) - 1;
+        users.set(hash, left);
+        const blob = left === 0 ? blobs.get(hash) : undefined;
+        if (blob !== undefined) unused(blob);
+      }
+      await this.#pause();
+    }
+    if (existsSync(indexPath(this.#folder))) shortenIndex(this.#folder, ({ file }) => !gone.has(file));
+    for (const task of this.#tasks()) removeIfEmpty(join(this.#folder, task));
+    return { ...pruned, bytes: this.#bytes };
+  }
+
+  /** Hashes of the content that each bundle refers to: from the index, else from the bundle. */
+  async #uses(bundles: readonly Entry[]): Promise<Map<string, readonly string[]>> {
+    const index = await readIndex(this.#folder);
+    const uses = new Map<string, readonly string[]>();
+    for (const { name, path } of bundles) {
+      const known = index.get(name)?.blobs;
+      if (known !== undefined) uses.set(name, known);
+      else {
+        // It may be gone by now, or be no bundle at all.
+        const found = await scan(path).catch(() => null);
+        uses.set(name, [...new Set(found?.blobs.map(({ sha256 }) => sha256) ?? [])]);
+      }
+    }
+    return uses;
+  }
+
+  #tasks(): string[] {
+    return readdirSync(this.#folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && entry.name !== "blobs")
+      .map(({ name }) => name);
+  }
+
+  async #bundles(): Promise<Entry[]> {
+    const entries: Entry[] = [];
+    for (const task of this.#tasks())
+      for (const name of namesIn(join(this.#folder, task)))
+        if (/\.skn(\.damaged(\.\d+)?)?$/.test(name))
+          await this.#add(entries, `${task}/${name}`, join(this.#folder, task, name));
+    return entries;
+  }
+
+  async #blobs(): Promise<Entry[]> {
+    const entries: Entry[] = [];
+    const root = join(this.#folder, "blobs");
+    for (const prefix of namesIn(root))
+      for (const name of namesIn(join(root, prefix))) {
+        const path = join(root, prefix, name);
+        if (!name.endsWith(".tmp")) await this.#add(entries, name, path);
+        // What a killed writer left.
+        else if (Date.now() - modifiedAt(path) > blobGraceMs) rmSync(path, { force: true });
+      }
+    return entries;
+  }
+
+  async #add(entries: Entry[], name: string, path: string): Promise<void> {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined) entries.push({ name, path, bytes: stats.size, modified: stats.mtimeMs });
+    await this.#pause();
+  }
+
+  /**
+   * Whoever refers to a blob touches it first, so one that was touched of late stays. It is moved aside before that is looked up for
+   * good: a touch came before, and shows, or finds nothing there and writes the blob anew.
+   */
+  #removeBlob({ path, bytes }: Entry): boolean {
+    if (Date.now() - modifiedAt(path) <= blobGraceMs) return false;
+    const aside = `${path}.pruned.tmp`;
+    renameSync(path, aside);
+    if (Date.now() - modifiedAt(aside) <= blobGraceMs) {
+      renameSync(aside, path);
+      return false;
+    }
+    rmSync(aside, { force: true });
+    this.#bytes -= bytes;
+    return true;
+  }
+
+  /** The thread has sessions to write for. */
+  async #pause(): Promise<void> {
+    this.#looked += 1;
+    if (this.#looked % filesATurn === 0) await turn();
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Milliseconds since 1970; now where there is nothing. */
+function modifiedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Not empty, or a bundle has just been opened in it.
+  }
+}
