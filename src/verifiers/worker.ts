@@ -1,8 +1,10 @@
-/** A verifier thread: gets bytes and plain data, gives plain data back, and never sees a machine. */
+/**
+ * A verifier thread: gets bytes and plain data, gives plain data back, and never sees a machine. What a job needs is loaded with the
+ * first job of its kind: all of it together takes longer than most verdicts.
+ */
 import { pathToFileURL } from "node:url";
 import type { Json } from "./assertions/json-value.js";
 import type { GroundAssertion } from "./assertions/ground.js";
-import { judge } from "./assertions/judge.js";
 import { querySqlite, type SqliteJob, type SqliteResult } from "./channels/sqlite/engine.js";
 import { type ParsedQuery, parseFile } from "./channels/parsers.js";
 import type { Score, ScorerReply } from "./scorer/library.js";
@@ -22,7 +24,7 @@ export type Reply = { ok: JobResult } | { fault: string };
 async function perform(job: Job): Promise<JobResult> {
   switch (job.do) {
     case "judge":
-      return judge(job.assertion, job.answer);
+      return (await import("./assertions/judge.js")).judge(job.assertion, job.answer);
     case "parse":
       return parseFile(job.bytes, job.query, job.what);
     case "sqlite":

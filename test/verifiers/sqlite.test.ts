@@ -3,9 +3,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import initSqlJs from "sql.js";
 import { afterAll, describe, expect, it } from "vitest";
 import { rollBack } from "../../src/verifiers/channels/sqlite/journal.js";
 import { querySqlite } from "../../src/verifiers/channels/sqlite/engine.js";
+import { dropInstance, takeInstance } from "../../src/verifiers/channels/sqlite/instances.js";
 import { applyLog } from "../../src/verifiers/channels/sqlite/wal.js";
 import { closePool } from "../../src/verifiers/index.js";
 import { ContentFault } from "../../src/verifiers/value.js";
@@ -86,6 +88,21 @@ describe.skipIf(!python)("a database with a live write-ahead log", () => {
       { type: "text", equals: "old" },
     );
     expect(seen.status, seen.evidence).toBe("passed");
+  });
+
+  it("is another one without its log, also for a thread that has the first one open", async () => {
+    const files = write(LIVE_LOG);
+    const bare = { "x.db": files["x.db"] as Uint8Array };
+    const sql = "select count(*) from t";
+    for (const [given, count] of [
+      [files, 300],
+      [bare, 1],
+      [files, 300],
+      [bare, 1],
+    ] as const) {
+      const seen = await ask(given, { kind: "number", sql }, { type: "number", equals: count });
+      expect(seen.status, seen.evidence).toBe("passed");
+    }
   });
 
   it("is found through a link", async () => {
@@ -229,7 +246,7 @@ describe.skipIf(!python)("a query", () => {
     [{ kind: "number", sql: "select n from t where name = 'd'" }, "returns text, not a number"],
     [{ kind: "number", sql: "select n from t where name = 'c'" }, "cannot be held exactly"],
     [{ kind: "number", sql: "select n from t" }, "cannot be held exactly"],
-    [{ kind: "number", sql: "select 1, 2" }, "2 columns instead of 1"],
+    [{ kind: "number", sql: "select * from t limit 1" }, "3 columns instead of 1"],
     [{ kind: "number", sql: "select 1 union select 2" }, "2 rows instead of 1"],
     [{ kind: "number", sql: "select x from nowhere" }, "no such table"],
     [
@@ -293,6 +310,31 @@ describe("a hostile database", () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it("leaves nothing in the memory that the next one gets", async () => {
+    const secret = "the first database's secret";
+    const writer = new (await initSqlJs()).Database();
+    writer.run("create table t(s)");
+    writer.run("insert into t values (?)", [secret]);
+    const database = writer.export();
+    writer.close();
+    const instances = [];
+    for (let round = 0; round < 4; round++) {
+      const seen = await querySqlite({ database, log: null, journal: null, sql: "select s from t" });
+      expect(seen.rows).toEqual([[secret]]);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      instances.push(await takeInstance());
+    }
+    for (const { memory } of instances) expect(Buffer.from(memory.buffer).includes(secret)).toBe(false);
+    instances.forEach(dropInstance);
+  });
+
+  it("ends its own queries' instance with an error, and the next query is answered", async () => {
+    const database = python ? (write(SMALL)["x.db"] as Uint8Array) : new Uint8Array(4096);
+    const look = (sql: string) => querySqlite({ key: -2, database, log: null, journal: null, sql });
+    await expect(look("select json(name) from t")).rejects.toBeInstanceOf(ContentFault);
+    expect((await look("select count(*) from t")).rows).toEqual([[4]]);
   });
 
   it("cannot make the log or the journal write outside the copy", () => {

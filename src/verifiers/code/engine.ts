@@ -2,19 +2,9 @@
  * One module in a JavaScript engine compiled to WebAssembly (QuickJS). It has no files, no sockets, no host objects and no time;
  * every job gets a fresh engine in a memory that cannot grow beyond what the node says. Its time ends with this thread.
  */
-import variant from "@jitl/quickjs-wasmfile-release-sync";
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { posix } from "node:path";
-import {
-  newQuickJSWASMModuleFromVariant,
-  newVariant,
-  type QuickJSContext,
-  type QuickJSHandle,
-  type QuickJSRuntime,
-  type QuickJSSyncVariant,
-  type QuickJSWASMModule,
-} from "quickjs-emscripten-core";
+import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
+import { dropInstance, newInstance } from "./instances.js";
 import { preludeOf } from "./prelude.js";
 import type { CodeJob, CodeReply, ReadReply, ReadRequest } from "./protocol.js";
 
@@ -23,39 +13,12 @@ const STACK_LIMIT = 512 * 1024;
 /** Characters of an error that are shown. */
 const ERROR_SHOWN = 1_000;
 
-/** Pages of WebAssembly's memory in one MiB, and those with which the engine is built to begin. */
-const PAGES_PER_MIB = 16;
-const INITIAL_PAGES = 256;
-
-/** The parts of the WebAssembly interface that are used; Node's types leave it to the browser's. */
-interface Wasm {
-  compile(bytes: Uint8Array): Promise<object>;
-  Memory: new (size: { initial: number; maximum: number }) => object;
-}
-type EngineOptions = Parameters<typeof newVariant>[1];
-const wasm = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly;
-
-/** The compiled code, shared by all jobs of this thread. */
-let compiled: Promise<object> | undefined;
-
-/**
- * A fresh engine. The bound is that of its memory: the engine's own limit counts blocks and not their bytes, because its build
- * cannot ask the allocator for a block's size.
- */
-async function newEngine(memoryMib: number): Promise<QuickJSWASMModule> {
-  compiled ??= readFile(
-    createRequire(import.meta.url).resolve("@jitl/quickjs-wasmfile-release-sync/wasm"),
-  ).then((bytes) => wasm.compile(bytes));
-  const memory = new wasm.Memory({ initial: INITIAL_PAGES, maximum: memoryMib * PAGES_PER_MIB });
-  const options = { wasmModule: await compiled, wasmMemory: memory } as EngineOptions;
-  return newQuickJSWASMModuleFromVariant(newVariant(variant as unknown as QuickJSSyncVariant, options));
-}
-
 /** Runs a job. Never rejects for what a module does; `module` and `content` say whose fault an error is. */
 export async function runCode(job: CodeJob): Promise<CodeReply> {
   const modules = await plainModules(job.modules);
   if ("module" in modules) return modules;
-  const runtime = (await newEngine(job.memoryMib)).newRuntime({ maxStackSizeBytes: STACK_LIMIT });
+  const instance = await newInstance(job.memoryMib);
+  const runtime = instance.engine.newRuntime({ maxStackSizeBytes: STACK_LIMIT });
   runtime.setModuleLoader(
     (name) =>
       modules.sources[name] ?? { error: new Error(`there is no module "${name}" among the grading assets`) },
@@ -69,6 +32,7 @@ export async function runCode(job: CodeJob): Promise<CodeReply> {
     reads.close();
     context.dispose();
     runtime.dispose();
+    dropInstance(instance);
   }
 }
 

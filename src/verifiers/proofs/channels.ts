@@ -76,6 +76,6 @@ export function proveModule(query: ChannelQuery, path: Path): void {
 /** A query of SQLite is one that can be right on some database. */
 function proveStatement(query: ChannelQuery, path: Path): void {
   if (query.channel !== "sqlite") return;
-  const wrong = statementFault(query.query.sql, query.query.bind);
+  const wrong = statementFault(query.query);
   if (wrong !== undefined) throw fault([...path, "query", ...wrong.path], wrong.why, wrong.suggestion);
 }

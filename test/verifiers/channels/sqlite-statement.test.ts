@@ -44,6 +44,9 @@ describe("a query that is wrong whatever the database holds", () => {
     ["select current_timestamp", "current_timestamp"],
     ["select n from t order by random()", "random()"],
     ["select randomblob(4)", "randomblob()"],
+    ["select 1, 2", "2 columns instead of 1"],
+    ["with x as (select 1, 2) select distinct a is distinct from b, (select 1) from x, y", "2 columns"],
+    ["values (1, (2)), (3, 4)", "2 columns instead of 1"],
   ])("is refused at load: %j", (sql, why) => {
     expect(() => load({ sql })).toThrow(
       expect.objectContaining({
@@ -104,6 +107,9 @@ describe("a query that is wrong whatever the database holds", () => {
   it.each([
     ["select 1 form where 1 1", "syntax error"],
     ["select nothing_of_sqlite(1)", "no such function"],
+    ["select abs(-9223372036854775808)", "integer overflow"],
+    ["select json('{') union select 1", "malformed JSON"],
+    ["select 'a' like 'a' escape 'ab'", "single character"],
   ])("is the grader's fault where only the engine can tell: %s", async (sql, why) => {
     const [result] = (await grade(check({ sql }), { files: { "/x.db": "" } })).checks;
     expect(result?.status).toBe("ungraded");
@@ -116,6 +122,16 @@ describe("a query that is wrong whatever the database holds", () => {
     await expect(readSqlite(query, {} as never)).rejects.toMatchObject({ code: "grader_error" });
   });
 
+  it("is none where another database would get further: that its content is no JSON, for one", async () => {
+    const writer = new (await initSqlJs()).Database();
+    writer.run("create table t(n); insert into t values ('{')");
+    const files = { "/x.db": writer.export() };
+    writer.close();
+    const [result] = (await grade(check({ sql: "select json(n) from t" }), { files })).checks;
+    expect(result?.status).toBe("failed");
+    expect(result?.evidence).toContain("malformed JSON");
+  });
+
   it("is none where another database would answer it", async () => {
     const [result] = (await grade(check({ sql: "select n from t" }), { files: { "/x.db": "" } })).checks;
     expect(result?.status).toBe("failed");
@@ -123,7 +139,45 @@ describe("a query that is wrong whatever the database holds", () => {
   });
 });
 
+describe("the columns of a single value", () => {
+  it.each([
+    "select 1",
+    "select 1, 2",
+    "select 2 * 3, a*b, count(*) from t",
+    "select *, 1 from t",
+    "select t.* from t, t as u",
+    "select distinct a, b from t",
+    "select distinct * from t",
+    "select t.a is distinct from u.b, t.a is not distinct from u.b, 3 from t, t as u",
+    "select (select 1 from t), (a, b) in (values (1, 2)), case a when 1 then 2 else 3 end from t",
+    "select sum(a) filter (where a > 1) over (partition by a, b order by a, b) from t window w as (order by a, b)",
+    "select a from t group by a, b having a > 1 order by a, b limit 1, 2",
+    "select a, b from t where a in (1, 2) union select 1, 2",
+    "with x(a, b) as (values (1, 2)), y as (select 1, 2, 3) select a, (select max(a, b) from y) from x, y",
+    "values (1, 2, (select 3)), (4, max(5, 6), 7)",
+    "select '*', \"a\", [a] from t",
+  ])("are told before it is asked, as SQLite would count them, or not at all: %s", async (sql) => {
+    const engine = new (await initSqlJs()).Database();
+    engine.run("create table t(a, b)");
+    const count = engine.prepare(sql).getColumnNames().length;
+    engine.close();
+    const told = () => load({ sql });
+    if (count === 1 || sql.includes("*,") || sql.includes(".*") || sql.includes("distinct *")) told();
+    else expect(told).toThrow(expect.objectContaining({ message: holds(`returns ${count} columns`) }));
+  });
+});
+
 describe("what no reading of the query tells", () => {
+  it("is the same for every query of one database", async () => {
+    const writer = new (await initSqlJs()).Database();
+    writer.run("create view v as select random() % 1000");
+    const database = writer.export();
+    writer.close();
+    const look = () => querySqlite({ key: -1, database, ...none, sql: "select * from v" });
+    const first = await look();
+    expect(await look()).toEqual(first);
+  });
+
   it("is the same at every run: the clock stands, the zone is UTC, random numbers are one sequence", async () => {
     const writer = new (await initSqlJs()).Database();
     writer.run(

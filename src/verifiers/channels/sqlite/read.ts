@@ -2,39 +2,29 @@
 import { ShinkenError } from "../../../errors/index.js";
 import { sqliteInPool } from "../../pool.js";
 import { type Answer, type Cell, ContentFault } from "../../value.js";
-import type { MachineView } from "../../view.js";
 import type { ReadChannel } from "../channel.js";
 import { statementFault } from "./statement.js";
 import type { SqliteQuery } from "./query.js";
-import { DATABASE_LIMIT, type SqliteResult } from "./engine.js";
-
-type File = Uint8Array | null;
+import { databaseAt } from "./copies.js";
+import type { SqliteResult } from "./engine.js";
 
 export const readSqlite: ReadChannel<SqliteQuery> = async (query, context) => {
   // A query of a code node comes here unproved; a missing database must not hide what is wrong with it.
-  const fault = statementFault(query.sql, query.bind);
+  const fault = statementFault(query);
   if (fault !== undefined)
     throw new ShinkenError("grader_error", fault.why, { suggestion: fault.suggestion });
   const view = await context.view();
-  // Mostly the path is no link: then these are the reads below, which the view makes once.
-  const ahead = filesOf(view, query.path);
+  // Mostly the path is no link: then these are the reads below, which are made once.
+  const ahead = databaseAt(view, query.path);
   ahead.catch(() => undefined);
   const found = await view.resolve(query.path);
   if (found === null) return { absent: `there is nothing at ${query.path}` };
   // SQLite names its side files after the path that links lead to.
-  const [database, log, journal] = await (found.path === query.path ? ahead : filesOf(view, found.path));
-  if (database === null) return { absent: `there is nothing at ${query.path}` };
-  const result = await sqliteInPool(
-    { database, log, journal, sql: query.sql, bind: query.bind },
-    context.signal,
-  );
+  const files = await (found.path === query.path ? ahead : databaseAt(view, found.path));
+  if (files === null) return { absent: `there is nothing at ${query.path}` };
+  const result = await sqliteInPool({ ...files, sql: query.sql, bind: query.bind }, context.signal);
   return shape(result, query.kind);
 };
-
-function filesOf(view: MachineView, path: string): Promise<[File, File, File]> {
-  const read = (suffix: string): Promise<File> => view.read(`${path}${suffix}`, DATABASE_LIMIT);
-  return Promise.all([read(""), read("-wal"), read("-journal")]);
-}
 
 function shape(result: SqliteResult, kind: SqliteQuery["kind"]): Answer {
   if (kind === "table") return { type: "table", ...result };

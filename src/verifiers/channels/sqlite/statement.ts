@@ -3,6 +3,7 @@
  * state gives the same answer for ever, and every parameter has its value. Names of tables are the database's matter.
  */
 import { nearest } from "../../../errors/nearest.js";
+import { columnsFrom } from "./columns.js";
 import { type Token, tokensOf } from "./tokens.js";
 
 export type Bind = (string | number | null)[] | Record<string, string | number | null>;
@@ -22,21 +23,33 @@ const DATES = ["date", "time", "datetime", "julianday", "strftime", "unixepoch",
 const PRESENT = ["now", "subsec", "subsecond"];
 const ZONE = ["localtime", "utc"];
 
+export interface Statement {
+  sql: string;
+  bind?: Bind | undefined;
+  kind: "number" | "text" | "column" | "table";
+}
+
 /** The first thing that is wrong with a query whatever the database holds, or undefined. */
-export function statementFault(sql: string, bind: Bind | undefined): StatementFault | undefined {
+export function statementFault({ sql, bind, kind }: Statement): StatementFault | undefined {
   const all = tokensOf(sql);
   if (typeof all === "string") return { path: ["sql"], why: `the query ${all}` };
   const end = all.findIndex(({ text, kind }) => kind === "mark" && text === ";");
   const tokens = end < 0 ? all : all.slice(0, end);
   const more = end >= 0 && all.slice(end).some((token) => token.text !== ";" || token.kind !== "mark");
   if (more) return { path: ["sql"], why: "the query holds more than one statement" };
-  return formFault(tokens) ?? clockFault(tokens) ?? bindFault(parametersOf(tokens), bind);
+  return (
+    formFault(tokens) ??
+    clockFault(tokens) ??
+    bindFault(parametersOf(tokens), bind) ??
+    (kind === "table" ? undefined : columnsFault(tokens))
+  );
 }
 
 function formFault(tokens: readonly Token[]): StatementFault | undefined {
   const [first] = tokens;
   if (first === undefined) return { path: ["sql"], why: "the query holds no statement" };
-  const verb = verbOf(tokens);
+  const start = verbAt(tokens);
+  const verb = tokens[start]?.text;
   if (verb === undefined || !READS.includes(verb)) {
     const meant = first.kind === "word" ? nearest(first.text, VERBS) : undefined;
     const wrong = verb === undefined || VERBS.includes(verb) ? (verb ?? first.text) : first.text;
@@ -53,13 +66,24 @@ function formFault(tokens: readonly Token[]): StatementFault | undefined {
   return undefined;
 }
 
-/** What the statement does; of one that begins with WITH, what follows its tables. */
-function verbOf(tokens: readonly Token[]): string | undefined {
+/** A single value or list is of one column. */
+function columnsFault(tokens: readonly Token[]): StatementFault | undefined {
+  const columns = columnsFrom(tokens, depths(tokens), verbAt(tokens)) ?? 1;
+  if (columns === 1) return undefined;
+  return {
+    path: ["sql"],
+    why: `the query returns ${columns} columns instead of 1`,
+    suggestion: 'the kind "table" takes any number',
+  };
+}
+
+/** Where the word stands that tells what the statement does: of one that begins with WITH, after its tables. -1: nowhere. */
+function verbAt(tokens: readonly Token[]): number {
   const [first] = tokens;
-  if (first?.kind !== "word") return undefined;
-  if (first.text !== "with") return first.text;
+  if (first?.kind !== "word") return -1;
+  if (first.text !== "with") return 0;
   const depth = depths(tokens);
-  return tokens.find(({ kind, text }, index) => {
+  return tokens.findIndex(({ kind, text }, index) => {
     if (kind !== "word" || depth[index] !== 0) return false;
     // REPLACE may also name a table.
     return (
@@ -67,7 +91,7 @@ function verbOf(tokens: readonly Token[]): string | undefined {
       WRITES.includes(text) ||
       (text === "replace" && tokens[index + 1]?.text === "into")
     );
-  })?.text;
+  });
 }
 
 /** How many parentheses are open after each token. */

@@ -37,11 +37,18 @@ export class StillDate extends Date {
 
 export const stillPerformance = { now: () => 0 };
 
-/** `node:crypto` with nothing but the source of random bytes, which are a fixed sequence. */
-export function stillCrypto(): { randomFillSync(bytes: Uint8Array): Uint8Array } {
+/** `node:crypto` with nothing but the source of random bytes, which are a fixed sequence; `asked` once some were taken. */
+export interface StillCrypto {
+  asked: boolean;
+  randomFillSync(bytes: Uint8Array): Uint8Array;
+}
+
+export function stillCrypto(): StillCrypto {
   let state = 1;
-  return {
-    randomFillSync(bytes) {
+  const crypto = {
+    asked: false,
+    randomFillSync(bytes: Uint8Array) {
+      crypto.asked = true;
       for (const index of bytes.keys()) {
         state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
         bytes[index] = state >>> 24;
@@ -49,4 +56,8 @@ export function stillCrypto(): { randomFillSync(bytes: Uint8Array): Uint8Array }
       return bytes;
     },
   };
+  return crypto;
 }
+
+/** Timers that never come: nothing of an instance runs once its query has ended. */
+export const stillTimers = { setTimeout: (): number => 0, clearTimeout: (): void => undefined };
