@@ -1,7 +1,7 @@
 /** What a verdict costs: mixed checks on a prepared machine, beside a grade fork that is closed at once. */
 import type { Sandbox, SandboxProvider } from "../src/sandbox/sandbox.js";
-import { sample, timed } from "./sampling.js";
-import { type Spread, spread } from "./statistics.js";
+import { MICROSECONDS, sample, timed } from "./sampling.js";
+import { rounded, type Spread, spread } from "./statistics.js";
 
 type Mix = "ten" | "hundred" | "programs";
 
@@ -23,6 +23,13 @@ export interface VerifyReport {
   programs_ms: Spread;
   /** Baseline: a grade fork, taken and closed. */
   fork_ms: Spread;
+  /** Processor time of the whole process for one of each, with what its threads make ahead between two. */
+  cpu_ms: { ten: number; hundred: number; programs: number; fork: number };
+}
+
+interface Cost {
+  time: Spread;
+  cpu: number;
 }
 
 const WARM_UPS = 5;
@@ -32,7 +39,7 @@ export async function benchVerify(options: VerifyBenchmarkOptions): Promise<Veri
   const times = (count: number): number => Math.max(3, Math.round(count * options.effort));
   const golden = await options.provider.imageGolden(options.image, {});
   /** A machine of its own, with what its mix looks for and nothing else. */
-  const withMachine = async (work: (machine: Sandbox) => Promise<Spread>): Promise<Spread> => {
+  const withMachine = async (work: (machine: Sandbox) => Promise<Cost>): Promise<Cost> => {
     const machine = await golden.fork();
     try {
       return await work(machine);
@@ -40,24 +47,32 @@ export async function benchVerify(options: VerifyBenchmarkOptions): Promise<Veri
       await machine.close();
     }
   };
-  const of = async (name: string, count: number, work: () => Promise<void>): Promise<Spread> => {
+  const of = async (name: string, count: number, work: () => Promise<void>): Promise<Cost> => {
     options.onProgress?.(name);
     for (let index = 0; index < WARM_UPS; index++) await work();
-    return spread(await sample(name, times(count), () => timed(work)));
+    const before = process.cpuUsage();
+    const samples = await sample(name, times(count), () => timed(work));
+    const { user, system } = process.cpuUsage(before);
+    return { time: spread(samples), cpu: rounded((user + system) / MICROSECONDS / samples.length) };
   };
-  const ofMix = (mix: Mix, name: string, count: number): Promise<Spread> =>
+  const ofMix = (mix: Mix, name: string, count: number): Promise<Cost> =>
     withMachine(async (machine) => {
       await options.prepare(mix, machine);
       return of(name, count, () => options.evaluate(mix, machine));
     });
   try {
+    const ten = await ofMix("ten", "ten checks", 300);
+    const hundred = await ofMix("hundred", "a hundred checks", 100);
+    const programs = await ofMix("programs", "ten programs", 50);
+    const fork = await withMachine((machine) =>
+      of("grade fork", 300, async () => (await machine.fork("grade")).close()),
+    );
     return {
-      ten_ms: await ofMix("ten", "ten checks", 300),
-      hundred_ms: await ofMix("hundred", "a hundred checks", 100),
-      programs_ms: await ofMix("programs", "ten programs", 50),
-      fork_ms: await withMachine((machine) =>
-        of("grade fork", 300, async () => (await machine.fork("grade")).close()),
-      ),
+      ten_ms: ten.time,
+      hundred_ms: hundred.time,
+      programs_ms: programs.time,
+      fork_ms: fork.time,
+      cpu_ms: { ten: ten.cpu, hundred: hundred.cpu, programs: programs.cpu, fork: fork.cpu },
     };
   } finally {
     golden.close();
