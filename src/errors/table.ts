@@ -13,7 +13,10 @@ export const errorTable = {
     meaning: "A field is missing, misspelt or has the wrong type; `path` names it.",
   },
   unknown_op: { retry: false, meaning: "The operation does not exist in this protocol version." },
-  unsupported_version: { retry: false, meaning: "The server does not speak the protocol version asked for." },
+  unsupported_version: {
+    retry: false,
+    meaning: "The server does not speak the protocol version asked for, or a bundle is of a later format.",
+  },
   unauthorized: { retry: false, meaning: "The bearer token is missing or wrong." },
   unknown_session: { retry: false, meaning: "No session of that name is open, or its token does not match." },
   session_exists: { retry: false, meaning: "A session of that name is already open." },
@@ -90,6 +93,7 @@ export const errorTable = {
     retry: false,
     meaning: "A bundle is damaged or no bundle at all; the message names the file and the place.",
   },
+  bundle_missing: { retry: false, meaning: "No bundle lies at that path, or it cannot be read." },
   blob_missing: { retry: false, meaning: "Content that a bundle refers to does not lie beside it." },
   recording_failed: {
     retry: true,

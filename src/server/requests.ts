@@ -1,5 +1,6 @@
 /** The edge: every request of the native dialect is parsed here, once, and is a typed value behind it. */
 import { z } from "zod";
+import { decisionSchema } from "../env/decision.js";
 import { maxCheckpointMiB } from "../env/checkpoints.js";
 import { ShinkenError } from "../errors/index.js";
 import { nearest } from "../errors/nearest.js";
@@ -58,7 +59,7 @@ const schemas = {
     session: name,
     step: z.int().min(1),
     actions,
-    decision: z.record(z.string(), z.unknown()).optional(),
+    decision: decisionSchema.optional(),
   }),
   evaluate: z.strictObject({ id, op: z.literal("evaluate"), session: name }),
   observe: z.strictObject({ id, op: z.literal("observe"), session: name }),

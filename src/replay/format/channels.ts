@@ -3,6 +3,7 @@
  * fields and channels that they do not know; these schemas say what a writer of this version writes.
  */
 import { z } from "zod";
+import { decisionSchema } from "../../env/decision.js";
 
 const count = z.int().min(0);
 const hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 2}}$`));
@@ -63,16 +64,6 @@ const observation = z.looseObject({
   info: open,
 });
 
-const decision = z.looseObject({
-  model: z.string().optional(),
-  input: z.unknown().optional().describe("Messages or text that the model read."),
-  output: z.unknown().optional(),
-  prompt_token_ids: z.array(count).optional(),
-  token_ids: z.array(count).optional(),
-  logprobs: z.array(z.number()).optional().describe("Natural logarithms, one for each of token_ids."),
-  usage: open.optional(),
-});
-
 const reward = z.looseObject({
   reward: z.number(),
   check: z.string().nullable().describe("Milestone that paid it; null for a step's whole reward."),
@@ -107,7 +98,7 @@ export const payloads = {
   session,
   action: z.looseObject({ action }),
   observation,
-  decision,
+  decision: decisionSchema,
   reward,
   verdict,
   permission,

@@ -3,8 +3,10 @@
  * paths of fields, so that a list that grows changes only what is new.
  */
 import { ShinkenError } from "../../errors/index.js";
-import { deltaChain, deltaChars } from "./version.js";
+import { mapLeaves } from "./leaves.js";
+import { isWellFormed } from "./text.js";
 import { TextDelta } from "./values.js";
+import { deltaChain, deltaChars } from "./version.js";
 
 /** Long texts of the observation before, by path. */
 interface Known {
@@ -23,7 +25,7 @@ export class ObservationDeltas {
   /** The observation with its long texts as changes, where that is shorter. */
   encode(observation: unknown): unknown {
     const seen = new Map<string, Known>();
-    const encoded = mapTexts(observation, (path, value) => {
+    const encoded = mapLeaves(observation, (path, value) => {
       if (typeof value !== "string" || value.length < deltaChars) return value;
       const before = this.#known.get(path);
       const delta = before !== undefined && before.chain < deltaChain ? between(before.text, value) : null;
@@ -34,27 +36,30 @@ export class ObservationDeltas {
     return encoded;
   }
 
-  /** The observation as it was. Rejects a change of a text that is not there. */
-  decode(observation: unknown): unknown {
+  /**
+   * The observation as it was. `grown` is told the length of each text before it is made.
+   * @throws ShinkenError `bad_bundle` for a change of a text that is not there.
+   */
+  decode(observation: unknown, grown: (codeUnits: number) => void = () => undefined): unknown {
     const seen = new Map<string, Known>();
-    const decoded = mapTexts(observation, (path, value) => {
+    const decoded = mapLeaves(observation, (path, value) => {
       let text = value;
-      if (value instanceof TextDelta) text = this.#apply(path, value);
+      if (value instanceof TextDelta) {
+        const before = this.#known.get(path)?.text;
+        if (before === undefined || value.prefix + value.suffix > before.length) throw groundless(path);
+        grown(value.prefix + value.middle.length + value.suffix);
+        text = before.slice(0, value.prefix) + value.middle + before.slice(before.length - value.suffix);
+      }
       if (typeof text === "string" && text.length >= deltaChars) seen.set(path, { text, chain: 0 });
       return text;
     });
     this.#known = seen;
     return decoded;
   }
+}
 
-  #apply(path: string, { prefix, suffix, middle }: TextDelta): string {
-    const before = this.#known.get(path)?.text;
-    if (before === undefined || prefix + suffix > before.length)
-      throw new ShinkenError("bad_bundle", `${path} is told as a change of a text that is not there`, {
-        path,
-      });
-    return before.slice(0, prefix) + middle + before.slice(before.length - suffix);
-  }
+function groundless(path: string): ShinkenError {
+  return new ShinkenError("bad_bundle", `${path} is told as a change of a text that is not there`, { path });
 }
 
 function between(before: string, now: string): TextDelta | null {
@@ -77,24 +82,3 @@ function between(before: string, now: string): TextDelta | null {
 
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
-
-/** Without lone surrogates, which UTF-8 cannot say. */
-function isWellFormed(text: string): boolean {
-  return !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(text);
-}
-
-/** The same structure, each leaf mapped with its path. */
-export function mapTexts(value: unknown, map: (path: string, leaf: unknown) => unknown, path = ""): unknown {
-  if (Array.isArray(value)) return value.map((item, at) => mapTexts(item, map, `${path}/${at}`));
-  if (isPlain(value)) {
-    const entries = Object.entries(value).map(([key, item]) => [key, mapTexts(item, map, `${path}/${key}`)]);
-    return Object.fromEntries(entries);
-  }
-  return map(path, value);
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}

@@ -25,14 +25,20 @@ export const deltaChars = 256;
 /** A delta names at most so many in a row before a text is written out again. */
 export const deltaChain = 32;
 
-/** Bounds of what a reader takes from a file. */
+/** Bounds of what a reader takes from a file. `docs/skn.md` has them too. */
 export const readLimits = {
   /** Bytes of one MCAP record, and of one chunk unpacked. */
   recordBytes: 64 * 1024 * 1024,
   /** Bytes of a blob unpacked. */
   blobBytes: 256 * 1024 * 1024,
+  /** Bytes of blobs and code units of changed texts that one event may stand for. */
+  eventBytes: 512 * 1024 * 1024,
+  /** Bytes of events unpacked, and what they stand for, where a bundle is read as a whole. */
+  bundleBytes: 2 * 1024 * 1024 * 1024,
   /** Channels and schemas that one file may define. */
   channels: 1_024,
-  /** Levels of nesting in a payload. */
+  /** Levels of nesting in a payload; the event's map is the first. */
   depth: 64,
+  /** Items of a list, fields of a map. */
+  entries: 1_048_576,
 } as const;

@@ -1,7 +1,8 @@
 /** A whole episode as a structure: what re-runs, exports and people work on. */
 import { ShinkenError } from "../../errors/index.js";
-import type { SessionFacts } from "../format/channels.js";
-import { type BundleEvent, type ForeignEvent, type ReadEnd, type ReadOptions, readEvents } from "./reader.js";
+import { payloads, type SessionFacts } from "../format/channels.js";
+import { readLimits } from "../format/version.js";
+import { type BundleEvent, events, type ForeignEvent, type ReadEnd, type ReadOptions } from "./reader.js";
 
 export interface BundleStep {
   /** 1 for the first after the reset. */
@@ -12,57 +13,99 @@ export interface BundleStep {
   rewards: BundleEvent<"reward">[];
   decisions: BundleEvent<"decision">[];
   snapshot: BundleEvent<"snapshot"> | null;
-  /** What else happened: markers, infrastructure, permissions, and channels that are not known here. */
+  /** What else happened: markers, infrastructure, permissions, channels that are not known here, and what was taken back. */
   others: (BundleEvent | ForeignEvent)[];
 }
 
 export interface Bundle {
   file: string;
   session: SessionFacts & BundleEvent<"session">;
-  /** What the reset gave: its observation, snapshot, and whatever else came before the first step. */
+  /** Where the steps begin: what the reset gave, or the state that a branch began with; and whatever came before the first step. */
   start: BundleStep;
   steps: BundleStep[];
   verdicts: BundleEvent<"verdict">[];
   end: ReadEnd;
 }
 
-/** Reads a whole bundle. Rejects as `readEvents`, and with `bad_bundle` where it does not begin with its session. */
+/** Reads a whole bundle. Rejects as `readEvents`, with `bad_bundle` too where it has no session, and `too_large` beyond 2 GiB. */
 export async function readBundle(file: string, options: ReadOptions = {}): Promise<Bundle> {
-  const events = readEvents(file, options);
+  const reading = events(file, options, readLimits.bundleBytes);
   let session: BundleEvent<"session"> | null = null;
-  const start = emptyStep(0);
-  const steps = new Map<number, BundleStep>([[0, start]]);
+  let steps = new Steps(0);
+  const before: ForeignEvent[] = [];
   const verdicts: BundleEvent<"verdict">[] = [];
   for (;;) {
-    const { done, value } = await events.next();
+    const { done, value } = await reading.next();
     if (done === true) {
       if (session === null)
         throw new ShinkenError("bad_bundle", `${file} ends before its session is told`, { path: file });
-      const ordered = [...steps.values()].filter(({ step }) => step > 0).sort((a, b) => a.step - b.step);
-      return { file, session, start, steps: ordered, verdicts, end: value };
+      return { file, session, start: steps.start, steps: steps.ordered(), verdicts, end: value };
     }
-    if (!("foreign" in value) && value.channel === "session") session ??= value;
-    else if (!("foreign" in value) && value.channel === "verdict") verdicts.push(value);
-    else place(steps, value);
+    if (isForeign(value)) {
+      if (session === null) before.push(value);
+      else steps.place(value);
+    } else if (value.channel === "session") {
+      session = value;
+      steps = new Steps(value.parent?.step ?? 0);
+      steps.start.others.push(...before);
+    } else if (value.channel === "verdict") verdicts.push(value);
+    else steps.place(value);
   }
 }
 
-function place(steps: Map<number, BundleStep>, event: BundleEvent | ForeignEvent): void {
-  const number = "foreign" in event ? Math.max(...steps.keys()) : event.step;
-  const step = steps.get(number) ?? emptyStep(number);
-  steps.set(number, step);
-  if ("foreign" in event) step.others.push(event);
-  else if (event.channel === "action") step.actions.push(event);
-  else if (event.channel === "observation") step.observation = event;
-  else if (event.channel === "reward") step.rewards.push(event);
-  else if (event.channel === "decision") step.decisions.push(event);
-  else if (event.channel === "snapshot") step.snapshot = event;
-  else {
-    step.others.push(event);
-    // What was asked for before it was not done, or not to its end; whatever follows is asked anew.
-    if (event.channel === "marker" && unanswered.has(event.kind)) {
-      step.others.push(...step.decisions.splice(0), ...step.actions.splice(0));
-    }
+/** Steps by number. What belongs to the first state or to one before it is the start. */
+class Steps {
+  readonly start: BundleStep;
+  readonly #steps = new Map<number, BundleStep>();
+  /** The latest that anything was told of: events of unknown channels belong there. */
+  #latest: BundleStep;
+
+  constructor(first: number) {
+    this.start = emptyStep(first);
+    this.#latest = this.start;
+  }
+
+  ordered(): BundleStep[] {
+    return [...this.#steps.values()].sort((a, b) => a.step - b.step);
+  }
+
+  place(event: BundleEvent | ForeignEvent): void {
+    if (isForeign(event)) this.#latest.others.push(event);
+    else put(this.#of(event.step), event);
+  }
+
+  #of(number: number): BundleStep {
+    const step = number <= this.start.step ? this.start : (this.#steps.get(number) ?? emptyStep(number));
+    if (step !== this.start) this.#steps.set(number, step);
+    if (step.step >= this.#latest.step) this.#latest = step;
+    return step;
+  }
+}
+
+function put(step: BundleStep, event: BundleEvent): void {
+  switch (event.channel) {
+    case "action":
+      step.actions.push(event);
+      break;
+    case "reward":
+      step.rewards.push(event);
+      break;
+    case "decision":
+      step.decisions.push(event);
+      break;
+    case "observation":
+      if (step.observation !== null) step.others.push(step.observation);
+      step.observation = event;
+      break;
+    case "snapshot":
+      if (step.snapshot !== null) step.others.push(step.snapshot);
+      step.snapshot = event;
+      break;
+    default:
+      step.others.push(event);
+      // What was asked for before it was not done, or not to its end; whatever follows is asked anew.
+      if (event.channel === "marker" && unanswered.has(event.kind))
+        step.others.push(...step.decisions.splice(0), ...step.actions.splice(0));
   }
 }
 
@@ -71,4 +114,9 @@ const unanswered = new Set(["refused", "cancelled", "failed"]);
 
 function emptyStep(step: number): BundleStep {
   return { step, actions: [], observation: null, rewards: [], decisions: [], snapshot: null, others: [] };
+}
+
+/** An event of ours may have a field that its channel's schema does not know, whatever its name. */
+function isForeign(event: BundleEvent | ForeignEvent): event is ForeignEvent {
+  return !Object.hasOwn(payloads, event.channel);
 }

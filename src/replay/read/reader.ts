@@ -1,21 +1,23 @@
 /**
- * Reads bundles: event by event, or whole. A file that was cut off reads as a clean prefix; damage is an error that names what and
- * where. Unknown channels and fields are kept.
+ * Reads bundles event by event. A file that was cut off reads as a clean prefix; damage is an error that names what and where.
+ * Unknown channels and fields are kept. Files are taken for hostile: `docs/skn.md` has the bounds.
  */
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { dirname } from "node:path";
-import { Decoder } from "@msgpack/msgpack";
-import { McapStreamReader, type McapTypes } from "@mcap/core";
+import type { McapTypes } from "@mcap/core";
 import { ShinkenError } from "../../errors/index.js";
 import { type Channel, type Envelope, type PayloadOf, payloads } from "../format/channels.js";
-import { mapTexts, ObservationDeltas } from "../format/delta.js";
-import { BlobRef, values } from "../format/values.js";
-import { messageEncoding, readLimits, sknProfile, sknVersion } from "../format/version.js";
-import { decompress, zstdReady } from "../format/zstd.js";
-import { blobPath } from "../write/blobs.js";
+import { ObservationDeltas } from "../format/delta.js";
+import { mapLeaves } from "../format/leaves.js";
+import { decodePayload } from "../format/msgpack.js";
+import { eventSchemas, schemaPrefix } from "../format/schemas.js";
+import { BlobRef } from "../format/values.js";
+import { messageEncoding, readLimits, sknVersion } from "../format/version.js";
+import { decompress } from "../format/zstd.js";
+import { folderOf, readBlob } from "./content.js";
+import type { ChannelRecord, MessageRecord, SchemaRecord } from "./records.js";
 import { upcast } from "./upcast.js";
+import { damaged, type DataRecord, type FileEnd, walk } from "./walk.js";
+
+export { folderOf, readBlob } from "./content.js";
 
 /** An event as it was recorded, references and changes resolved. */
 export type BundleEvent<C extends Channel = Channel> = {
@@ -26,74 +28,60 @@ export type BundleEvent<C extends Channel = Channel> = {
 export interface ForeignEvent {
   channel: string;
   foreign: true;
+  /** As the MCAP message says it. */
   seq: number;
   t_wall: number;
-  /** Decoded where it is msgpack, else its bytes. */
+  /** Decoded where it is msgpack by the format's rules, else its bytes. */
   payload: unknown;
   /** As it stands in the file. */
-  raw: { topic: string; messageEncoding: string; schema: McapTypes.Schema | null; data: Uint8Array };
+  raw: { topic: string; messageEncoding: string; schema: SchemaRecord | null; data: Uint8Array };
 }
 
 export interface ReadOptions {
-  /** Resolve content that lies beside the bundle; true if unsaid. Else it stays a `BlobRef`. */
+  /**
+   * Give content that lies beside the bundle; true if unsaid. Else events are as they stand in the file: such content is a
+   * `BlobRef`, a changed text of an observation a `TextDelta`, and payloads are not checked.
+   */
   blobs?: boolean;
   /** Folder that holds `blobs`; found from the file's place if unsaid. */
   folder?: string;
 }
 
 /** How the reading of a file ended. */
-export interface ReadEnd {
-  /** False: no end was found; the writer was killed, or is still at work. */
-  finished: boolean;
-  /** Of the file as read, in hex. */
-  sha256: string;
-  bytes: number;
+export interface ReadEnd extends FileEnd {
   /** Version of the events as they stood in the file. */
   version: number;
-  library: string;
 }
-
-const decoder = new Decoder({ extensionCodec: values });
 
 /**
  * The events of a bundle, in order. Returns how the file ended.
- * @throws ShinkenError `bad_bundle` for damage or a file of another kind, `unsupported_version` for events newer than this program,
- * `blob_missing` for content that is not where it should be.
+ * @throws ShinkenError `bundle_missing`, `bad_bundle` for damage or a file of another kind, `unsupported_version` for events newer than
+ * this program, `blob_missing` for content that is not where it should be, `too_large` for content beyond what is read.
  */
-export async function* readEvents(
+export function readEvents(
   path: string,
   options: ReadOptions = {},
 ): AsyncGenerator<BundleEvent | ForeignEvent, ReadEnd, undefined> {
-  await zstdReady;
-  const reader = new McapStreamReader({ decompressHandlers, validateCrcs: true });
-  const hash = createHash("sha256");
-  const state = new EventDecoder(path, options);
-  let bytes = 0;
-  let ended = false;
-  for await (const piece of createReadStream(path, { highWaterMark: pieceBytes }) as AsyncIterable<Buffer>) {
-    hash.update(piece);
-    bytes += piece.byteLength;
-    if (reader.done()) throw damaged(path, bytes, "bytes follow its end");
-    state.at = bytes;
-    try {
-      reader.append(piece);
-      if (reader.bytesRemaining() > readLimits.recordBytes * 2) throw new Error("a record is too long");
-      for (let record = reader.nextRecord(); record !== undefined; record = reader.nextRecord()) {
-        ended ||= record.type === "Footer";
-        const event = await state.take(record);
-        if (event !== null) yield event;
-      }
-    } catch (cause) {
-      if (cause instanceof ShinkenError) throw cause;
-      throw damaged(path, bytes, (cause as Error).message, cause);
-    }
-  }
-  if (state.library === null) throw damaged(path, bytes, "it has no header");
-  const finished = ended && reader.done();
-  return { finished, sha256: hash.digest("hex"), bytes, version: state.version, library: state.library };
+  return events(path, options, Number.POSITIVE_INFINITY);
 }
 
-const pieceBytes = 1024 * 1024;
+/** As `readEvents`, `too_large` beyond so many bytes of events and of what they stand for. */
+export async function* events(
+  path: string,
+  options: ReadOptions,
+  budget: number,
+): AsyncGenerator<BundleEvent | ForeignEvent, ReadEnd, undefined> {
+  const decoder = new EventDecoder(path, options, budget);
+  const records = walk(path, (offset) => {
+    decoder.at = offset;
+  });
+  for (;;) {
+    const { done, value } = await records.next();
+    if (done === true) return { ...value, version: decoder.version };
+    const event = await decoder.take(value);
+    if (event !== null) yield event;
+  }
+}
 
 /** For the mcap library; bounded, unlike what a chunk says of itself. */
 export const decompressHandlers: McapTypes.DecompressHandlers = {
@@ -103,153 +91,171 @@ export const decompressHandlers: McapTypes.DecompressHandlers = {
   },
 };
 
-function damaged(path: string, at: number, why: string, cause?: unknown): ShinkenError {
-  return new ShinkenError("bad_bundle", `${path} is damaged before byte ${at}: ${why}`, {
-    path,
-    suggestion: "shinken replay recover saves what is whole",
-    cause,
-  });
-}
-
 /** Turns records into events. */
 class EventDecoder {
-  library: string | null = null;
   version = sknVersion;
-  /** Bytes read so far, for messages. */
+  /** Offset of the outer record, for messages. */
   at = 0;
   readonly #path: string;
   readonly #options: ReadOptions;
-  readonly #schemas = new Map<number, McapTypes.Schema>();
-  readonly #channels = new Map<number, McapTypes.Channel>();
+  readonly #schemas = new Map<number, SchemaRecord>();
+  readonly #channels = new Map<number, ChannelRecord>();
   readonly #deltas = new ObservationDeltas();
-  readonly #blobs = new Map<string, unknown>();
+  #folder: string | null = null;
   #next = 0;
+  /** Bytes that may still be read as a whole, and for the present event. */
+  #budget: number;
+  #left = 0;
 
-  constructor(path: string, options: ReadOptions) {
+  constructor(path: string, options: ReadOptions, budget: number) {
     this.#path = path;
     this.#options = options;
+    this.#budget = budget;
   }
 
-  async take(record: McapTypes.TypedMcapRecord): Promise<BundleEvent | ForeignEvent | null> {
-    switch (record.type) {
-      case "Header":
-        if (record.profile !== sknProfile)
-          throw new ShinkenError(
-            "bad_bundle",
-            `${this.#path} is an MCAP file of profile ${JSON.stringify(record.profile)}, not ${sknProfile}`,
-          );
-        this.library = record.library;
-        return null;
-      case "Schema":
-        this.#define(this.#schemas, record.id, record);
-        return null;
-      case "Channel":
-        this.#define(this.#channels, record.id, record);
-        return null;
-      case "Message":
-        return this.#message(record);
-      default:
-        return null;
-    }
+  async take({ type, record }: DataRecord): Promise<BundleEvent | ForeignEvent | null> {
+    if (type === "message") return this.#message(record);
+    const map: Map<number, unknown> = type === "schema" ? this.#schemas : this.#channels;
+    map.set(record.id, record);
+    if (map.size > readLimits.channels) throw this.#damaged("it defines too many channels");
+    return null;
   }
 
-  #define<T>(map: Map<number, T>, id: number, record: T): void {
-    map.set(id, record);
-    if (map.size > readLimits.channels) throw damaged(this.#path, this.at, "it defines too many channels");
-  }
-
-  async #message(message: McapTypes.Message): Promise<BundleEvent | ForeignEvent> {
+  async #message(message: MessageRecord): Promise<BundleEvent | ForeignEvent> {
     const channel = this.#channels.get(message.channelId);
-    if (channel === undefined) throw damaged(this.#path, this.at, "a message belongs to no channel");
-    if (!Object.hasOwn(payloads, channel.topic)) return this.#foreign(message, channel);
-    let event = this.#decode(message.data) as Record<string, unknown>;
-    if (typeof event !== "object" || event === null || Array.isArray(event))
-      throw damaged(this.#path, this.at, `an event of ${channel.topic} is no map`);
-    if (channel.topic === "session" && typeof event["skn"] === "number") this.version = event["skn"];
-    if (this.version > sknVersion)
+    if (channel === undefined) throw this.#damaged("a message belongs to no channel");
+    this.#left = readLimits.eventBytes;
+    this.#spend(message.data.byteLength);
+    const { topic } = channel;
+    if (!isChannel(topic)) return this.#foreign(message, channel);
+    if (channel.messageEncoding !== messageEncoding)
+      throw this.#damaged(`events of ${topic} are encoded as ${JSON.stringify(channel.messageEncoding)}`);
+    const stored = this.#decode(message.data);
+    if (!isMap(stored)) throw this.#damaged(`an event of ${topic} is no map`);
+    this.#begin(topic, stored);
+    let event = upcast(topic, stored, this.version);
+    this.#count(event["seq"]);
+    if (this.#options.blobs !== false) {
+      event = (await this.#resolved(event)) as Record<string, unknown>;
+      if (topic === "observation")
+        event["observation"] = this.#deltas.decode(event["observation"], (length) => this.#spend(length));
+      this.#check(topic, event);
+    }
+    return { ...event, channel: topic } as unknown as BundleEvent;
+  }
+
+  /** The session comes first, once, and tells the version of all that follows. */
+  #begin(topic: Channel, event: Record<string, unknown>): void {
+    if ((topic === "session") !== (this.#next === 0))
+      throw this.#damaged(
+        this.#next === 0 ? `it begins with ${topic}, not its session` : "it has two sessions",
+      );
+    if (topic !== "session") return;
+    const version = event["skn"];
+    if (typeof version !== "number" || !Number.isSafeInteger(version) || version < 0)
+      throw this.#damaged("its session does not tell the version");
+    this.version = version;
+    if (version > sknVersion)
       throw new ShinkenError(
         "unsupported_version",
-        `${this.#path} has events of version ${this.version}; this program reads up to ${sknVersion}`,
-        {
-          path: this.#path,
-          suggestion: "use a newer shinken",
-        },
+        `${this.#path} has events of version ${version}; this program reads up to ${sknVersion}`,
+        { path: this.#path, suggestion: "use a newer shinken" },
       );
-    event = upcast(channel.topic as Channel, event, this.version);
-    if (event["seq"] !== this.#next)
-      throw damaged(this.#path, this.at, `event ${this.#next} is missing: ${String(event["seq"])} follows`);
-    this.#next += 1;
-    event = (await this.#resolve(event)) as Record<string, unknown>;
-    if (channel.topic === "observation")
-      event = { ...event, observation: this.#deltas.decode(event["observation"]) };
-    return { ...event, channel: channel.topic } as unknown as BundleEvent;
   }
 
-  #foreign(message: McapTypes.Message, channel: McapTypes.Channel): ForeignEvent {
+  #count(seq: unknown): void {
+    if (seq !== this.#next)
+      throw this.#damaged(
+        `event ${this.#next} is missing: ${typeof seq === "number" ? seq : "none"} follows`,
+      );
+    this.#next += 1;
+  }
+
+  #foreign(message: MessageRecord, channel: ChannelRecord): ForeignEvent {
     const { topic, messageEncoding: encoding } = channel;
+    const schema = this.#schemas.get(channel.schemaId) ?? null;
     const data = Uint8Array.from(message.data);
-    const payload = encoding === messageEncoding ? this.#decode(data) : data;
-    const seq = (payload as { seq?: unknown } | null)?.seq;
-    // A later version's channel takes part in the numbering; a stranger's does not.
-    if (seq === this.#next) this.#next += 1;
+    let payload: unknown = data;
+    if (encoding === messageEncoding) {
+      try {
+        payload = decodePayload(data);
+      } catch {
+        // A stranger's msgpack may hold what ours may not: it stays bytes.
+      }
+    }
+    // A later channel of the format takes part in the numbering; a stranger's does not.
+    if (schema?.name.startsWith(schemaPrefix) === true) {
+      if (this.#next === 0) throw this.#damaged(`it begins with ${topic}, not its session`);
+      this.#count(isMap(payload) ? payload["seq"] : undefined);
+    }
     return {
       channel: topic,
       foreign: true,
       seq: message.sequence,
       t_wall: Number(message.logTime / 1_000_000n),
       payload,
-      raw: { topic, messageEncoding: encoding, schema: this.#schemas.get(channel.schemaId) ?? null, data },
+      raw: { topic, messageEncoding: encoding, schema, data },
     };
   }
 
   #decode(data: Uint8Array): unknown {
     try {
-      return decoder.decode(data);
+      return decodePayload(data);
     } catch (cause) {
-      throw damaged(this.#path, this.at, `an event is not valid msgpack: ${(cause as Error).message}`, cause);
+      throw this.#damaged(`event ${this.#next} is not valid msgpack: ${(cause as Error).message}`, cause);
     }
   }
 
-  async #resolve(value: unknown): Promise<unknown> {
-    if (this.#options.blobs === false) return value;
+  /** With the content of its blobs, each read once. */
+  async #resolved(value: unknown): Promise<unknown> {
+    const contents = new Map<string, unknown>();
     const wanted: BlobRef[] = [];
-    mapTexts(value, (_path, leaf) => {
-      if (leaf instanceof BlobRef && !this.#blobs.has(keyOf(leaf))) wanted.push(leaf);
+    mapLeaves(value, (_path, leaf) => {
+      if (!(leaf instanceof BlobRef)) return leaf;
+      this.#spend(leaf.bytes);
+      if (!contents.has(keyOf(leaf))) wanted.push(leaf);
+      contents.set(keyOf(leaf), null);
       return leaf;
     });
-    for (const ref of wanted)
-      this.#blobs.set(keyOf(ref), await readBlob(folderOf(this.#path, this.#options), ref));
-    const resolved = mapTexts(value, (_path, leaf) =>
-      leaf instanceof BlobRef ? this.#blobs.get(keyOf(leaf)) : leaf,
+    for (const ref of wanted) {
+      this.#folder ??= folderOf(this.#path, this.#options);
+      contents.set(keyOf(ref), await readBlob(this.#folder, ref));
+    }
+    return mapLeaves(value, (_path, leaf) => (leaf instanceof BlobRef ? contents.get(keyOf(leaf)) : leaf));
+  }
+
+  #check(topic: Channel, event: Record<string, unknown>): void {
+    const checked = eventSchemas[topic].safeParse(event);
+    if (checked.success) return;
+    const issue = checked.error.issues[0];
+    const place = issue?.path.join(".") ?? "";
+    throw this.#damaged(
+      `event ${this.#next - 1} (${topic}) breaks its schema at ${place}: ${issue?.message}`,
     );
-    this.#blobs.clear();
-    return resolved;
+  }
+
+  #spend(bytes: number): void {
+    this.#left -= bytes;
+    this.#budget -= bytes;
+    if (this.#left < 0 || this.#budget < 0)
+      throw new ShinkenError(
+        "too_large",
+        `${this.#path}: event ${this.#next} and what it stands for is more than is read`,
+        { path: this.#path },
+      );
+  }
+
+  #damaged(why: string, cause?: unknown): ShinkenError {
+    return damaged(this.#path, this.at, cause === undefined ? why : new Error(why, { cause }));
   }
 }
 
-const keyOf = (ref: BlobRef): string => `${ref.kind} ${ref.sha256}`;
+const keyOf = (ref: BlobRef): string => `${ref.kind} ${ref.bytes} ${ref.sha256}`;
 
-/** A bundle lies in a folder of its task's; the blobs are one level up, or beside it where somebody has moved it. */
-export function folderOf(path: string, { folder }: ReadOptions = {}): string {
-  return folder ?? dirname(dirname(path));
+function isChannel(topic: string): topic is Channel {
+  return Object.hasOwn(payloads, topic);
 }
 
-/** The content of a blob, checked against its hash. Rejects with `blob_missing` or `bad_bundle`. */
-export async function readBlob(folder: string, ref: BlobRef): Promise<string | Uint8Array> {
-  const path = blobPath(folder, ref.sha256);
-  await zstdReady;
-  let packed: Buffer;
-  try {
-    packed = await readFile(path);
-  } catch (cause) {
-    throw new ShinkenError("blob_missing", `the content ${ref.sha256} of an event is not at ${path}`, {
-      path,
-      suggestion: "move bundles together with their blobs folder",
-      cause,
-    });
-  }
-  const content = decompress(packed, ref.bytes, readLimits.blobBytes);
-  if (createHash("sha256").update(content).digest("hex") !== ref.sha256)
-    throw new ShinkenError("bad_bundle", `${path} is damaged: its content has another hash`, { path });
-  return ref.kind === "text" ? Buffer.from(content).toString("utf8") : Uint8Array.from(content);
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }

@@ -1,9 +1,11 @@
 /** One bundle as the recorder's thread holds it: numbers events, takes secrets out, moves large content beside, keeps the index. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Channel, Envelope } from "../format/channels.js";
-import { mapTexts, ObservationDeltas } from "../format/delta.js";
-import { BlobRef } from "../format/values.js";
+import type { Envelope } from "../format/channels.js";
+import { ObservationDeltas } from "../format/delta.js";
+import { mapLeaves } from "../format/leaves.js";
+import { isWellFormed, toUtf16, toWellFormed } from "../format/text.js";
+import { BlobRef, Utf16Text } from "../format/values.js";
 import { blobBytes, deltaChars } from "../format/version.js";
 import { BlobStore } from "./blobs.js";
 import { BundleWriter } from "./bundle-writer.js";
@@ -59,7 +61,7 @@ export class BundleState {
     if (long >= blobBytes / 4) content = this.#beside(content) as Record<string, unknown>;
     const envelope: Envelope = { seq: this.#seq, step, t_guest: guest, t_wall: wall };
     if (action !== undefined) envelope.action_id = action;
-    if (paths.length > 0) envelope.redacted = paths;
+    if (paths.length > 0) envelope.redacted = paths.map(toWellFormed);
     // A client says what it likes in a decision; its fields never stand for ours.
     this.#writer.add(channel, { ...envelope, ...content, ...envelope });
     this.#seq += 1;
@@ -87,16 +89,21 @@ export class BundleState {
     }
   }
 
-  /** Long texts and bytes as references to blobs. */
+  /** Long texts and bytes as references to blobs; texts that UTF-8 cannot say in UTF-16. */
   #beside(content: unknown): unknown {
-    return mapTexts(content, (_path, value) => {
-      if (typeof value === "string") {
-        if (value.length < blobBytes / 4) return value;
-        const bytes = Buffer.from(value, "utf8");
-        return bytes.byteLength < blobBytes ? value : this.#put(bytes, "text");
-      }
+    const leaf = (_path: string, value: unknown): unknown => {
+      if (typeof value === "string") return this.#text(value);
       return value instanceof Uint8Array && value.byteLength >= blobBytes ? this.#put(value, "bytes") : value;
-    });
+    };
+    return mapLeaves(content, leaf, toWellFormed);
+  }
+
+  #text(text: string): unknown {
+    const wellFormed = isWellFormed(text);
+    if (wellFormed && text.length < blobBytes / 4) return text;
+    const bytes = wellFormed ? Buffer.from(text, "utf8") : toUtf16(text);
+    if (bytes.byteLength >= blobBytes) return this.#put(bytes, wellFormed ? "text" : "utf16");
+    return wellFormed ? text : new Utf16Text(text);
   }
 
   #put(bytes: Uint8Array, kind: BlobRef["kind"]): BlobRef {
@@ -119,13 +126,22 @@ function takeInFolder(path: string): void {
   }
 }
 
-/** Length of the longest text or bytes in it: most events have only short ones, and nothing else is to be done with those. */
+/**
+ * Length of the longest text or bytes in it: most events have only short ones, and nothing else is to be done with those. Infinite
+ * where UTF-8 cannot say all of it.
+ */
 function longest(value: unknown): number {
-  if (typeof value === "string") return value.length;
+  if (typeof value === "string") return isWellFormed(value) ? value.length : Number.POSITIVE_INFINITY;
   if (typeof value !== "object" || value === null) return 0;
   if (ArrayBuffer.isView(value)) return value.byteLength;
   let most = 0;
   if (Array.isArray(value)) for (const item of value) most = Math.max(most, longest(item));
-  else for (const key in value) most = Math.max(most, longest((value as Record<string, unknown>)[key]));
+  else
+    for (const key in value)
+      most = Math.max(
+        most,
+        longest((value as Record<string, unknown>)[key]),
+        isWellFormed(key) ? 0 : Number.POSITIVE_INFINITY,
+      );
   return most;
 }

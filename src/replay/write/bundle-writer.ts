@@ -6,8 +6,8 @@ import { createHash, type Hash } from "node:crypto";
 import { closeSync, fsync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { promisify } from "node:util";
 import { Encoder } from "@msgpack/msgpack";
-import { McapChunkBuilder, McapRecordBuilder, type McapTypes } from "@mcap/core";
-import { crc32 } from "@foxglove/crc";
+import { McapChunkBuilder, McapConstants, McapRecordBuilder, type McapTypes } from "@mcap/core";
+import { crc32, crc32Final, crc32Init, crc32Update } from "@foxglove/crc";
 import { type Channel, channelNames, type Envelope } from "../format/channels.js";
 import { allSchemas } from "../format/schemas.js";
 import { values } from "../format/values.js";
@@ -46,12 +46,27 @@ export interface Written {
   /** Nanoseconds since 1970. */
   first: bigint | null;
   last: bigint;
+  /** Checksum of those bytes, not finished yet. */
+  crc: number;
+}
+
+/** Of a file that is to be made, or walked from its beginning. */
+export function nothingWritten(): Written {
+  return {
+    length: 0,
+    channels: new Map(),
+    chunks: [],
+    counts: new Map(),
+    first: null,
+    last: 0n,
+    crc: crc32Init(),
+  };
 }
 
 const encoder = new Encoder({
   extensionCodec: values,
   ignoreUndefined: true,
-  maxDepth: readLimits.depth + 8,
+  maxDepth: readLimits.depth,
 });
 const schemaData = new Map(
   Object.entries(allSchemas()).map(([name, schema]) => [
@@ -84,8 +99,7 @@ export class BundleWriter {
   /** Makes the file, which must not be there. Throws what the file system says. */
   static create(path: string, runtime: string): BundleWriter {
     const fd = openSync(path, "wx", 0o600);
-    const nothing = { length: 0, channels: new Map(), chunks: [], counts: new Map(), first: null, last: 0n };
-    const writer = new BundleWriter(fd, nothing, createHash("sha256"));
+    const writer = new BundleWriter(fd, nothingWritten(), createHash("sha256"));
     const head = new McapRecordBuilder();
     head.writeMagic();
     head.writeHeader({ profile: sknProfile, library: libraryName(runtime) });
@@ -172,9 +186,10 @@ export class BundleWriter {
   async finish(): Promise<void> {
     this.closeChunk();
     const tail = new McapRecordBuilder();
-    tail.writeDataEnd({ dataSectionCrc: 0 });
-    const { channels, chunks, counts, first, last } = this.#written;
-    const summaryAt = this.#written.length + tail.length;
+    const { channels, chunks, counts, first, last, crc } = this.#written;
+    tail.writeDataEnd({ dataSectionCrc: crc32Final(crc) });
+    const dataEndBytes = tail.length;
+    const summaryAt = this.#written.length + dataEndBytes;
     for (const { schema } of channels.values()) if (schema !== null) tail.writeSchema(schema);
     for (const { channel } of channels.values()) tail.writeChannel(channel);
     tail.writeStatistics({
@@ -189,10 +204,12 @@ export class BundleWriter {
       channelMessageCounts: counts,
     });
     for (const index of chunks) tail.writeChunkIndex(index);
-    // A checksum of 0 says that there is none; each chunk has its own.
     tail.writeFooter({ summaryStart: BigInt(summaryAt), summaryOffsetStart: 0n, summaryCrc: 0 });
-    tail.writeMagic();
-    this.#write(tail.buffer);
+    // The checksum is the footer's last field, and of everything in the summary before it.
+    const summary = Buffer.from(tail.buffer);
+    const checked = summary.subarray(dataEndBytes, -4);
+    summary.writeUInt32LE(crc32(checked), summary.byteLength - 4);
+    this.#write(Buffer.concat([summary, Uint8Array.from(McapConstants.MCAP_MAGIC)]));
     await promisify(fsync)(this.#fd);
     this.abandon();
   }
@@ -222,6 +239,7 @@ export class BundleWriter {
       throw error;
     }
     this.#written.length += bytes.byteLength;
+    this.#written.crc = crc32Update(this.#written.crc, bytes);
     this.#hash.update(bytes);
   }
 

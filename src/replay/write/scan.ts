@@ -4,15 +4,17 @@
  */
 import { createHash, type Hash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
-import { Decoder } from "@msgpack/msgpack";
+import { crc32Update } from "@foxglove/crc";
 import { McapConstants, McapStreamReader, type McapTypes } from "@mcap/core";
 import { type Channel, payloads } from "../format/channels.js";
-import { mapTexts } from "../format/delta.js";
-import { BlobRef, values } from "../format/values.js";
+import { mapLeaves } from "../format/leaves.js";
+import { decodePayload } from "../format/msgpack.js";
+import { schemaPrefix } from "../format/schemas.js";
+import { BlobRef } from "../format/values.js";
 import { readLimits, sknProfile } from "../format/version.js";
 import { zstdReady } from "../format/zstd.js";
 import { decompressHandlers } from "../read/reader.js";
-import type { Written } from "./bundle-writer.js";
+import { nothingWritten, type Written } from "./bundle-writer.js";
 import { EpisodeSummary } from "./episode-summary.js";
 
 /** A place in a file, and what is wrong there. */
@@ -54,7 +56,6 @@ interface Decoded {
   next: number;
 }
 
-const decoder = new Decoder({ extensionCodec: values });
 const magic = Uint8Array.from(McapConstants.MCAP_MAGIC);
 /** Opcode and length. */
 const headBytes = 9;
@@ -78,14 +79,7 @@ class Scanner {
   readonly #reader = new McapStreamReader({ decompressHandlers, validateCrcs: true, includeChunks: true });
   readonly #schemas = new Map<number, McapTypes.Schema>();
   readonly #byId = new Map<number, McapTypes.Channel>();
-  readonly #written: Written = {
-    length: 0,
-    channels: new Map(),
-    chunks: [],
-    counts: new Map(),
-    first: null,
-    last: 0n,
-  };
+  readonly #written = nothingWritten();
   readonly #summary = new EpisodeSummary();
   readonly #blobs = new Map<string, BlobRef>();
   #bytes = 0;
@@ -177,27 +171,30 @@ class Scanner {
 
   /** The record's events with their topics. Throws if one cannot be read, or does not follow the one before. */
   #decoded(records: readonly McapTypes.TypedMcapRecord[]): Decoded[] {
-    const topics = new Map([...this.#byId].map(([id, { topic }]) => [id, topic]));
+    const schemas = new Map([...this.#schemas].map(([id, { name }]) => [id, name]));
+    const channels = new Map<number, { topic: string; schemaId: number }>(this.#byId);
     let next = this.#next;
     const events: Decoded[] = [];
     for (const record of records) {
-      if (record.type === "Channel") topics.set(record.id, record.topic);
+      if (record.type === "Schema") schemas.set(record.id, record.name);
+      if (record.type === "Channel") channels.set(record.id, record);
       if (record.type !== "Message") continue;
-      const topic = topics.get(record.channelId) ?? "";
+      const { topic, schemaId } = channels.get(record.channelId) ?? { topic: "", schemaId: 0 };
       const content = Object.hasOwn(payloads, topic)
-        ? (decoder.decode(record.data) as Record<string, unknown>)
+        ? (decodePayload(record.data) as Record<string, unknown>)
         : null;
       if (content !== null && content["seq"] !== next)
         throw new Error(`event ${next} is missing: ${String(content["seq"])} follows`);
-      // A channel of a later version takes part in the numbering, a stranger's does not.
-      if (content !== null || record.sequence === next) next += 1;
+      // A later channel of the format takes part in the numbering, a stranger's does not.
+      if (content !== null || schemas.get(schemaId)?.startsWith(schemaPrefix) === true) next += 1;
       events.push({ topic, content, message: record, next });
     }
     return events;
   }
 
   #header({ profile }: McapTypes.Header): void {
-    if (profile !== sknProfile) throw new Error(`its profile is ${JSON.stringify(profile)}, not ${sknProfile}`);
+    if (profile !== sknProfile)
+      throw new Error(`its profile is ${JSON.stringify(profile)}, not ${sknProfile}`);
   }
 
   #channel(channel: McapTypes.Channel): void {
@@ -225,7 +222,7 @@ class Scanner {
     this.#summary.note(channel, step, event);
     if (channel === "session" && typeof event["skn"] === "number") this.#version = event["skn"];
     if (channel === "marker" && event["kind"] === "recovered") this.#recovered = true;
-    mapTexts(event, (_path, value) => {
+    mapLeaves(event, (_path, value) => {
       if (value instanceof BlobRef) {
         this.#blobs.set(`${value.kind} ${value.sha256}`, value);
         this.#summary.refersTo(value.sha256);
@@ -253,6 +250,7 @@ class Scanner {
     this.#took(bytes);
     this.#data.update(bytes);
     this.#written.length += bytes.byteLength;
+    this.#written.crc = crc32Update(this.#written.crc, bytes);
   }
 
   #took(bytes: Uint8Array): void {

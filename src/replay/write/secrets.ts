@@ -1,4 +1,5 @@
 /** What never enters a bundle: header values, secret variables and fields, and their values wherever they turn up again. */
+import { under } from "../format/leaves.js";
 
 /** Stands where a secret stood. */
 export const secretMark = "[secret]";
@@ -144,24 +145,19 @@ export class Redactor {
     const pair = what === "headers" && list.length === 2 && typeof list[0] === "string";
     let changed: unknown[] | null = null;
     for (let at = pair ? 1 : 0; at < list.length; at += 1) {
-      const clean = this.#clean(list[at], `${path}/${at}`, what, paths);
+      const clean = this.#clean(list[at], under(path, at), what, paths);
       if (clean !== list[at]) (changed ??= [...list])[at] = clean;
     }
     return changed ?? list;
   }
 
-  #map(
-    map: Record<string, unknown>,
-    path: string,
-    what: What,
-    paths: string[],
-  ): Record<string, unknown> {
+  #map(map: Record<string, unknown>, path: string, what: What, paths: string[]): Record<string, unknown> {
     let changed = false;
     const entries: [string, unknown][] = [];
     for (const [key, item] of Object.entries(map)) {
       // A name may be a secret too: of a file, or of a variable that a guest has turned around.
       const name = this.#values.length === 0 ? key : this.#text(key, path, paths);
-      const clean = this.#clean(item, `${path}/${name}`, this.#kind(key, what, map), paths);
+      const clean = this.#clean(item, under(path, name), this.#kind(key, what, map), paths);
       changed ||= clean !== item || name !== key;
       entries.push([name, clean]);
     }
