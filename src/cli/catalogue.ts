@@ -130,6 +130,11 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/verifier-schema.js"),
   },
   {
+    path: ["replay", "regrade"],
+    summary: "grade recorded episodes with any version of their verifiers",
+    load: () => import("./commands/replay-regrade.js"),
+  },
+  {
     path: ["machine", "run"],
     summary: "run an ELF file, flat binary or Linux Image",
     // 2 is the instruction limit there.

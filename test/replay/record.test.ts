@@ -217,8 +217,7 @@ describe("a recorded server", () => {
 
   const serve = (into: ReturnType<typeof recorder>) =>
     start({
-      makeEcho: (options) =>
-        options.record === false ? new EchoEnvironment() : recordedEcho(into, options),
+      makeEcho: (options) => (options.record === false ? new EchoEnvironment() : recordedEcho(into, options)),
       limits: { graceSeconds: 0.1 },
     });
   const lastEvent = async (into: ReturnType<typeof recorder>) =>

@@ -1,18 +1,23 @@
+import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import type { DiffCase, EndState, Label, VerdictRecord } from "../../rollout/calibration/index.js";
 import { openBackend } from "../backend.js";
 import { exitCodes } from "../exit-codes.js";
 import { Stage } from "../progress.js";
+import { version } from "../version.js";
 
 export function define(command: Command): void {
   command
     .argument("<a>", "folder of tasks, or recorded verdicts (.jsonl)")
     .argument("<b>", "another version of them")
-    .argument("<corpus>", "end states (a file or a folder); with recorded verdicts a record will do (.jsonl)")
+    .argument(
+      "<corpus>",
+      "end states (a file or a folder), or recorded episodes (.skn, or a folder with such); with recorded verdicts a record will do (.jsonl)",
+    )
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
-      "\nTwo folders of tasks grade one and the same machine wherever setup and oracle are equal. Tasks that are equal are not graded.\n\nExamples:\n  shinken verifier diff old/demo tasks/demo tasks/demo-labels\n  shinken verifier diff before.jsonl after.jsonl tasks/demo-labels --json\n\nExit codes: 0 no verdict changed, 1 one did or is missing, 2 a file is wrong, 3 no machine can be made.",
+      "\nTwo folders of tasks grade one and the same machine wherever setup and oracle are equal. Tasks that are equal are not graded. Recorded episodes are run again from the setup of the first folder.\n\nExamples:\n  shinken verifier diff old/demo tasks/demo tasks/demo-labels\n  shinken verifier diff old/demo tasks/demo runs/\n  shinken verifier diff before.jsonl after.jsonl tasks/demo-labels --json\n\nExit codes: 0 no verdict changed, 1 one did or is missing, 2 a file is wrong, 3 no machine can be made.",
     )
     .action(diff);
 }
@@ -33,6 +38,7 @@ async function compare(a: string, b: string, path: string): Promise<{ cases: Dif
     const lines = await loadRecord(path);
     return { cases: pairs(lines, await recorded(a), await recorded(b)), same: 0 };
   }
+  if (!isRecord(a) && !isRecord(b) && (await holdsBundles(path))) return replayed(a, b, path);
   const { states } = await loadCorpus(path);
   if (isRecord(a) || isRecord(b)) {
     const before = isRecord(a) ? await recorded(a) : await graded(a, states);
@@ -73,6 +79,57 @@ async function graded(folder: string, states: readonly EndState[]): Promise<Map<
       judge: backend.judge,
       onState: (id, done, all) => stage.update(done, all, id),
     });
+  } finally {
+    stage.end();
+    await backend.close();
+  }
+}
+
+/** Whether the corpus is of recorded episodes. */
+async function holdsBundles(path: string): Promise<boolean> {
+  const { bundleEnding, bundleFiles } = await import("../../replay/index.js");
+  return bundleFiles([path]).then(
+    ([first]) => first?.endsWith(bundleEnding) === true,
+    () => false,
+  );
+}
+
+/** Both versions grade the very same end states, each run again once. */
+async function replayed(a: string, b: string, path: string): Promise<{ cases: DiffCase[]; same: number }> {
+  const { bundleFiles } = await import("../../replay/index.js");
+  const { regrade } = await import("../../rollout/replays/index.js");
+  const { loadTasks } = await import("../../env/index.js");
+  const { publishedScorers: scorers } = await import("../../suites/index.js");
+  const backend = await openBackend({ tasks: a });
+  const stage = new Stage("verifier diff");
+  try {
+    const before = backend.tasks?.tasks ?? [];
+    const after = (await loadTasks(b, { scorers })).tasks;
+    const same = new Set(after.map(({ digest }) => digest));
+    const unchanged = new Set(before.filter(({ digest }) => same.has(digest)).map(({ id }) => id));
+    let skipped = 0;
+    const episodes = await regrade({
+      files: await bundleFiles([path]),
+      played: before,
+      graders: [before, after],
+      provider: backend.provider,
+      judge: backend.judge,
+      concurrency: availableParallelism() * 2,
+      runtime: `shinken-gym/${version()}`,
+      skip: ({ task }) => {
+        if (unchanged.has(task)) skipped += 1;
+        return unchanged.has(task);
+      },
+      onEpisode: ({ task, file }, done, all) => stage.update(done, all, task ?? file),
+    });
+    const unreadable = episodes.find(({ error }) => error !== null)?.error;
+    if (unreadable !== undefined && unreadable !== null) throw unreadable;
+    const cases = episodes.flatMap(({ task, episode, lines: [first, second] }): DiffCase[] =>
+      first === undefined || second === undefined
+        ? []
+        : [{ id: `${task}/${episode}`, label: null, before: first.verdict, after: second.verdict }],
+    );
+    return { cases, same: skipped };
   } finally {
     stage.end();
     await backend.close();
