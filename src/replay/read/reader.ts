@@ -3,8 +3,9 @@
  * Unknown channels and fields are kept. Files are taken for hostile: `docs/skn.md` has the bounds.
  */
 import type { McapTypes } from "@mcap/core";
+import type { z } from "zod";
 import { ShinkenError } from "../../errors/index.js";
-import { type Channel, type Envelope, type PayloadOf, payloads } from "../format/channels.js";
+import { type Channel, type Envelope, envelope, type PayloadOf, payloads } from "../format/channels.js";
 import { ObservationDeltas } from "../format/delta.js";
 import { mapLeaves } from "../format/leaves.js";
 import { decodePayload } from "../format/msgpack.js";
@@ -40,7 +41,7 @@ export interface ForeignEvent {
 export interface ReadOptions {
   /**
    * Give content that lies beside the bundle; true if unsaid. Else events are as they stand in the file: such content is a
-   * `BlobRef`, a changed text of an observation a `TextDelta`, and payloads are not checked.
+   * `BlobRef`, a changed text of an observation a `TextDelta`, and only envelopes are checked.
    */
   blobs?: boolean;
   /** Folder that holds `blobs`; found from the file's place if unsaid. */
@@ -75,11 +76,16 @@ export async function* events(
   const records = walk(path, (offset) => {
     decoder.at = offset;
   });
-  for (;;) {
-    const { done, value } = await records.next();
-    if (done === true) return { ...value, version: decoder.version };
-    const event = await decoder.take(value);
-    if (event !== null) yield event;
+  try {
+    for (;;) {
+      const { done, value } = await records.next();
+      if (done === true) return { ...value, version: decoder.version };
+      const event = await decoder.take(value);
+      if (event !== null) yield event;
+    }
+  } finally {
+    // Whoever stops reading early leaves no file open.
+    await records.return(undefined as never);
   }
 }
 
@@ -139,8 +145,8 @@ class EventDecoder {
       event = (await this.#resolved(event)) as Record<string, unknown>;
       if (topic === "observation")
         event["observation"] = this.#deltas.decode(event["observation"], (length) => this.#spend(length));
-      this.#check(topic, event);
-    }
+      this.#check(eventSchemas[topic], topic, event);
+    } else this.#check(envelope, topic, event);
     return { ...event, channel: topic } as unknown as BundleEvent;
   }
 
@@ -224,8 +230,8 @@ class EventDecoder {
     return mapLeaves(value, (_path, leaf) => (leaf instanceof BlobRef ? contents.get(keyOf(leaf)) : leaf));
   }
 
-  #check(topic: Channel, event: Record<string, unknown>): void {
-    const checked = eventSchemas[topic].safeParse(event);
+  #check(schema: z.ZodType, topic: Channel, event: Record<string, unknown>): void {
+    const checked = schema.safeParse(event);
     if (checked.success) return;
     const issue = checked.error.issues[0];
     const place = issue?.path.join(".") ?? "";
