@@ -135,6 +135,21 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/replay-regrade.js"),
   },
   {
+    path: ["replay", "list"],
+    summary: "list recorded episodes",
+    load: () => import("./commands/replay-list.js"),
+  },
+  {
+    path: ["replay", "show"],
+    summary: "show what happened in an episode",
+    load: () => import("./commands/replay-show.js"),
+  },
+  {
+    path: ["replay", "export"],
+    summary: "make data sets for training out of episodes",
+    load: () => import("./commands/replay-export.js"),
+  },
+  {
     path: ["machine", "run"],
     summary: "run an ELF file, flat binary or Linux Image",
     // 2 is the instruction limit there.
