@@ -1,7 +1,7 @@
 # Shinken Gym. The two commands: `make demo` and `make test`. A stage that has nothing to do says `cached`.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test build bench lint format clean setup setup-test setup-lint addon agent dist package prebuild test-package
+.PHONY: help demo test build bench lint format clean schemas setup setup-test setup-lint addon agent dist package prebuild test-package
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Node's headers, where they lie beside the node binary; otherwise node-gyp fetches them.
@@ -24,6 +24,7 @@ help:
 	@echo 'make build   packages, addon, guest agent, JavaScript'
 	@echo 'make bench   fork, guest and wire benchmarks'
 	@echo 'make package what "npm pack" puts into a tarball: build, and the addon in prebuilds/ (make test-package tries it)'
+	@echo 'make schemas JSON Schemas of the replay bundle, for docs/skn/schemas and the Python reader'
 	@echo 'make lint    format and lint checks of all languages (make format repairs the format)'
 
 demo: build
@@ -86,6 +87,9 @@ $(DIST): $(TS_SOURCES) tsconfig.json package.json
 	@mkdir -p build
 	@node_modules/.bin/tsc -p tsconfig.json
 	@touch $@
+
+schemas: build
+	@node scripts/schemas.mjs
 
 lint: setup-lint build
 	@scripts/lint.sh

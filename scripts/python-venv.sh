@@ -23,7 +23,7 @@ install() { "$venv/bin/python" -m pip install -q --disable-pip-version-check "$@
 
 # The build back end too: an isolated build would fetch it anew for each change of the sources.
 requirements="$* $(cksum "$package/pyproject.toml")"
-unless_done "requirements-$(echo "$*" | cksum | cut -d ' ' -f 1)" "$requirements" install hatchling "./${package}[test]" "$@"
+unless_done "requirements-$(echo "$*" | cksum | cut -d ' ' -f 1)" "$requirements" install hatchling "./${package}[replay,test]" "$@"
 sources=$(find "$package/shinken_gym" "$package/pyproject.toml" "$package/README.md" -type f ! -name '*.pyc' -exec cksum {} + | sort)
 unless_done sources "$sources" \
   install --no-index --no-deps --no-build-isolation --force-reinstall "./$package"

@@ -1,7 +1,6 @@
 /** A file from its beginning to its end: bounded pieces, the whole file's hash, a checksum of what was taken. */
 import { createHash } from "node:crypto";
-import { type FileHandle, open } from "node:fs/promises";
-import { resolve } from "node:path";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { crc32Final, crc32Init, crc32Update } from "@foxglove/crc";
 import { ShinkenError } from "../../errors/index.js";
 
@@ -28,10 +27,10 @@ export class Source {
   static async open(path: string): Promise<Source> {
     let file: FileHandle | null = null;
     try {
-      file = await open(resolve(path), "r");
-      const stat = await file.stat();
-      if (!stat.isFile()) throw new Error("it is no regular file");
-      return new Source(file, stat.size);
+      // Opening some other kinds of file would wait for somebody at their other end.
+      if (!(await stat(path)).isFile()) throw new Error("it is no regular file");
+      file = await open(path, "r");
+      return new Source(file, (await file.stat()).size);
     } catch (cause) {
       await file?.close();
       throw new ShinkenError("bundle_missing", `${path} cannot be read: ${(cause as Error).message}`, {

@@ -1,0 +1,1 @@
+"""The parts of the bundle reader; ``shinken_gym.replay`` is its face. The specification is docs/skn.md."""
