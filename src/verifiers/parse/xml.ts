@@ -19,13 +19,28 @@ const RELATIONSHIPS = new Set([
   "http://purl.oclc.org/ooxml/officeDocument/relationships",
 ]);
 const XML_SPACE = "http://www.w3.org/XML/1998/namespace";
+/** Namespaces of OpenDocument, whose attributes are known by these prefixes whatever the document calls them. */
+const OPEN_DOCUMENT = "urn:oasis:names:tc:opendocument:xmlns:";
+const PREFIXES: ReadonlyMap<string, string> = new Map([
+  ...["office", "style", "text", "table", "meta", "manifest"].map((name): [string, string] => [
+    `${OPEN_DOCUMENT}${name}:1.0`,
+    name,
+  ]),
+  [`${OPEN_DOCUMENT}drawing:1.0`, "draw"],
+  [`${OPEN_DOCUMENT}xsl-fo-compatible:1.0`, "fo"],
+  [`${OPEN_DOCUMENT}svg-compatible:1.0`, "svg"],
+  ["http://www.w3.org/1999/xlink", "xlink"],
+  ["urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0", "calcext"],
+]);
+/** Name of the nodes that stand for text among elements. */
+export const TEXT_NODE = "#text";
 
 export interface XmlNode {
   /** Without its prefix. */
   name: string;
   /**
    * By name: bare where the attribute has no namespace or its element's, `r:id` for relationships of an office document, `xml:space`
-   * for XML's own, and with the document's prefix otherwise.
+   * for XML's own, `fo:color` and the like for OpenDocument's, and with the document's prefix otherwise.
    */
   attributes: ReadonlyMap<string, string>;
   children: XmlNode[];
@@ -34,8 +49,13 @@ export interface XmlNode {
 }
 
 export interface XmlOptions {
-  /** Elements by name whose tree is handed over when it is complete, and then forgotten; they are in no parent's `children`. */
-  each?: Readonly<Record<string, (node: XmlNode) => void>>;
+  /**
+   * Elements by name whose tree is handed over when it is complete, and then forgotten; they are in no parent's `children`. `depth`
+   * counts the elements that hold it.
+   */
+  each?: Readonly<Record<string, (node: XmlNode, depth: number) => void>>;
+  /** Text stands among the children too, where it is, as nodes named `#text`. */
+  mixed?: boolean;
   /** Takes a document type that names an external subset, which is never read. One with declarations of its own is always refused. */
   doctype?: boolean;
 }
@@ -79,7 +99,15 @@ export function parseXml(bytes: Uint8Array, what: string, options: XmlOptions = 
   });
   const addText = (text: string): void => {
     const node = open.at(-1);
-    if (node !== undefined) node.text += text;
+    if (node === undefined) return;
+    node.text += text;
+    if (options.mixed !== true) return;
+    const last = node.children.at(-1);
+    if (last?.name === TEXT_NODE) last.text += text;
+    else {
+      if (++kept > KEPT_LIMIT) refuse(`more than ${KEPT_LIMIT} elements`);
+      node.children.push({ name: TEXT_NODE, attributes: new Map(), children: [], text });
+    }
   };
   parser.on("text", addText);
   parser.on("cdata", addText);
@@ -87,7 +115,7 @@ export function parseXml(bytes: Uint8Array, what: string, options: XmlOptions = 
     const node = open.pop();
     const take = node === undefined ? undefined : options.each?.[node.name];
     if (node === undefined || take === undefined) return;
-    take(node);
+    take(node, open.length);
     kept -= sizeOf(node);
   });
   try {
@@ -108,7 +136,10 @@ function attributesOf(tag: SaxesTagNS): Map<string, string> {
   for (const { name, local, uri, value } of Object.values(tag.attributes)) {
     if (uri === "" || uri === tag.uri) found.set(local, value);
     else if (RELATIONSHIPS.has(uri)) found.set(`r:${local}`, value);
-    else found.set(uri === XML_SPACE ? `xml:${local}` : name, value);
+    else {
+      const prefix = uri === XML_SPACE ? "xml" : PREFIXES.get(uri);
+      found.set(prefix === undefined ? name : `${prefix}:${local}`, value);
+    }
   }
   return found;
 }

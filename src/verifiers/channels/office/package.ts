@@ -19,21 +19,25 @@ export interface Relation {
   external: boolean;
 }
 
+/** Opens a file as its parts by name; they are expanded when they are asked for. Throws `ContentFault`. */
+export function openParts(bytes: Uint8Array, what: string): Map<string, ArchiveEntry> {
+  if (Buffer.from(bytes.subarray(0, 8)).toString("hex") === COMPOUND_FILE)
+    throw new ContentFault(`${what} is of an older format or has a password, which is not read`);
+  if (!isZip(bytes)) throw new ContentFault(`${what} is no Office Open XML file and no OpenDocument`);
+  const entries = openZip(bytes, what).filter(({ kind }) => kind === "file");
+  if (entries.length > PART_LIMIT) throw new ContentFault(`${what} has more than ${PART_LIMIT} parts`);
+  return new Map(entries.map((entry) => [entry.name, entry]));
+}
+
 export class OfficePackage {
   /** Names the file in faults. */
   readonly what: string;
   private readonly parts: Map<string, ArchiveEntry>;
   private readonly known = new Map<string, Map<string, Relation>>();
 
-  /** Opens a file; parts are expanded when they are asked for. Throws `ContentFault`. */
-  constructor(bytes: Uint8Array, what: string) {
+  constructor(parts: Map<string, ArchiveEntry>, what: string) {
     this.what = what;
-    if (Buffer.from(bytes.subarray(0, 8)).toString("hex") === COMPOUND_FILE)
-      throw new ContentFault(`${what} is of an older format or has a password, which is not read`);
-    if (!isZip(bytes)) throw new ContentFault(`${what} is no Office Open XML file`);
-    const entries = openZip(bytes, what).filter(({ kind }) => kind === "file");
-    if (entries.length > PART_LIMIT) throw new ContentFault(`${what} has more than ${PART_LIMIT} parts`);
-    this.parts = new Map(entries.map((entry) => [entry.name, entry]));
+    this.parts = parts;
   }
 
   has(part: string): boolean {
@@ -44,8 +48,9 @@ export class OfficePackage {
   xml(part: string, options?: XmlOptions): XmlNode {
     const entry = this.parts.get(part);
     if (entry === undefined) throw new ContentFault(`${this.what} lacks its part ${part}`);
-    const each: Record<string, (node: XmlNode) => void> = {};
-    for (const [name, take] of Object.entries(options?.each ?? {})) each[name] = (node) => take(choose(node));
+    const each: Record<string, (node: XmlNode, depth: number) => void> = {};
+    for (const [name, take] of Object.entries(options?.each ?? {}))
+      each[name] = (node, depth) => take(choose(node), depth);
     const root = parseXml(entry.read(), `${this.what}: ${part}`, { each });
     return choose(root);
   }

@@ -1,10 +1,12 @@
-/** Office files: which of the three it is, and who answers. */
+/** Office files: what it is, and who answers. */
 import { toJson } from "../../parse/tree.js";
 import type { XmlNode } from "../../parse/xml.js";
 import { type Answer, ContentFault } from "../../value.js";
 import type { Parser } from "../parsers.js";
 import { documentAnswer } from "./docx/answer.js";
-import { OfficePackage } from "./package.js";
+import { bookAnswer, bookText, openDocumentProperties, textAnswer } from "./odf/answer.js";
+import { isOpenDocument, OpenDocument } from "./odf/file.js";
+import { OfficePackage, openParts } from "./package.js";
 import { presentationAnswer } from "./pptx/answer.js";
 import { propertiesOf } from "./properties.js";
 import type { OfficeQuery } from "./query.js";
@@ -22,7 +24,9 @@ export const parseOffice: Parser<OfficeQuery> = (bytes, query, what): Answer => 
 };
 
 function answerOf(bytes: Uint8Array, query: OfficeQuery, what: string): Answer {
-  const file = new OfficePackage(bytes, what);
+  const parts = openParts(bytes, what);
+  if (isOpenDocument(parts)) return openDocumentAnswer(new OpenDocument(parts, what), query);
+  const file = new OfficePackage(parts, what);
   const root = file.xml(file.main);
   if (!Object.hasOwn(families, root.name))
     throw new ContentFault(`${what} is no workbook, document or presentation, but <${root.name}>`);
@@ -47,5 +51,29 @@ function answerOf(bytes: Uint8Array, query: OfficeQuery, what: string): Answer {
       return presentationAnswer(file, only("presentation"), query);
     default:
       return workbookAnswer(file, only("workbook"), query);
+  }
+}
+
+function openDocumentAnswer(file: OpenDocument, query: OfficeQuery): Answer {
+  const only = (wanted: Family): OpenDocument => {
+    if (file.family !== wanted)
+      throw new ContentFault(`${file.what} is ${families[file.family]}, not ${families[wanted]}`);
+    return file;
+  };
+  switch (query.kind) {
+    case "properties":
+      return { type: "json", value: openDocumentProperties(file) };
+    case "text":
+      return file.family === "workbook" ? { type: "text", value: bookText(file) } : textAnswer(file, query);
+    case "paragraphs":
+    case "document":
+    case "table":
+      return textAnswer(only("document"), query);
+    case "slides":
+    case "slide":
+      only("presentation");
+      throw new Error("no OpenDocument that is read is a presentation");
+    default:
+      return bookAnswer(only("workbook"), query);
   }
 }

@@ -8,7 +8,7 @@ const sheet = z.union([z.string().min(1).max(255), z.int().positive()]).default(
 const cellName = z.string().regex(/^[A-Z]{1,3}[1-9]\d{0,6}$/, "must be a cell: B2");
 const one = { ...file, sheet, cell: cellName };
 
-/** Workbooks (xlsx). */
+/** Workbooks (xlsx, ods). */
 const workbookQueries = [
   z.strictObject({ kind: z.literal("workbook"), ...file }),
   z.strictObject({ kind: z.literal("sheets"), ...file }),
@@ -32,7 +32,7 @@ const workbookQueries = [
   }),
 ] as const;
 
-/** Documents (docx) and presentations (pptx). `text` and `properties` are of any of the three. */
+/** Documents (docx, odt) and presentations (pptx). `text` and `properties` are of any of the three. */
 const textQueries = [
   z.strictObject({ kind: z.literal("text"), ...file }),
   z.strictObject({ kind: z.literal("properties"), ...file }),
@@ -54,7 +54,7 @@ const textQueries = [
   }),
 ] as const;
 
-/** Office Open XML files. */
+/** Files of Office Open XML and of OpenDocument. */
 const officeQuery = z.discriminatedUnion("kind", [...workbookQueries, ...textQueries]);
 
 export type OfficeQuery = z.output<typeof officeQuery>;
@@ -80,7 +80,7 @@ export const officeChannel = describe({
     slides: "list",
     slide: "json",
   },
-  version: 1,
+  version: 2,
   onlyLooks: true,
   machine: true,
 });

@@ -3,6 +3,7 @@ import { childOf, type XmlNode } from "../../../parse/xml.js";
 import { type Answer, type Cell, ContentFault } from "../../../value.js";
 import { type OfficePackage, wholeOf } from "../package.js";
 import type { OfficeQuery } from "../query.js";
+import { rowsTable } from "../rows.js";
 import { describeDocument } from "./document.js";
 import { blocksOf, blockText, cellsOf, paragraphText } from "./text.js";
 
@@ -10,8 +11,6 @@ type DocumentQuery = Extract<OfficeQuery, { kind: "text" | "paragraphs" | "docum
 
 /** Columns of a table; Word has at most 63. */
 const COLUMN_LIMIT = 1_000;
-/** Cells of a table, those that only fill its rows included. */
-const CELL_LIMIT = 200_000;
 
 export function documentAnswer(file: OfficePackage, root: XmlNode, query: DocumentQuery): Answer {
   const body = childOf(root, "body");
@@ -29,34 +28,17 @@ export function documentAnswer(file: OfficePackage, root: XmlNode, query: Docume
       const table = tables[query.table - 1];
       if (table === undefined)
         return { absent: `${file.what} has ${tables.length} tables and no table ${query.table}` };
-      return tableAnswer(table, query.header, file.what);
+      return rowsTable(
+        cellsOf(table).map((row) => spannedCells(row, file.what)),
+        query.header,
+        file.what,
+      );
     }
   }
 }
 
-/** A cell that spans several has its text in the first; the rest are null, as is what short rows lack. */
-function tableAnswer(table: XmlNode, header: boolean, what: string): Answer {
-  let cells = 0;
-  const rows = cellsOf(table).map((row) =>
-    row.flatMap((cell) => {
-      const found = spanned(cell, what);
-      cells += found.length;
-      if (cells > CELL_LIMIT) throw new ContentFault(`${what} has a table of more than ${CELL_LIMIT} cells`);
-      return found;
-    }),
-  );
-  const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
-  if (width * rows.length > CELL_LIMIT)
-    throw new ContentFault(`${what} has a table of more than ${CELL_LIMIT} cells`);
-  const filled = rows.map((row) => [...row, ...Array.from({ length: width - row.length }, (): Cell => null)]);
-  if (!header)
-    return {
-      type: "table",
-      columns: Array.from({ length: width }, (_, index) => String(index)),
-      rows: filled,
-    };
-  const [first = [], ...rest] = filled;
-  return { type: "table", columns: first.map((cell) => (typeof cell === "string" ? cell : "")), rows: rest };
+function* spannedCells(row: readonly XmlNode[], what: string): Generator<Cell[]> {
+  for (const cell of row) yield spanned(cell, what);
 }
 
 function spanned(cell: XmlNode, what: string): Cell[] {

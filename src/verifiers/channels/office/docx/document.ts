@@ -3,7 +3,8 @@ import type { Json } from "../../../assertions/schema.js";
 import { childOf, childrenOf, findAll, type XmlNode } from "../../../parse/xml.js";
 import { numberOf, type OfficePackage, wholeOf } from "../package.js";
 import { blocksOf, blockText, paragraphText, runsOf, runText } from "./text.js";
-import { DocumentStyles, type TextLook } from "./styles.js";
+import { mergedRuns } from "../runs.js";
+import { DocumentStyles } from "./styles.js";
 
 type Fields = { [key: string]: Json };
 
@@ -49,38 +50,9 @@ function paragraphOf(paragraph: XmlNode, styles: DocumentStyles, formats: ListFo
     page_break_before: look.page_break_before ?? false,
     spacing: { ...look.spacing },
     indent: { ...look.indent },
-    runs: mergedRuns(paragraph, styles),
-  };
-}
-
-/** Neighbours that look alike are one run: applications split text wherever they please. */
-function mergedRuns(paragraph: XmlNode, styles: DocumentStyles): Json[] {
-  const runs: (Fields & { text: string })[] = [];
-  let before = "";
-  for (const run of runsOf(paragraph)) {
-    const text = runText(run);
-    if (text === "") continue;
-    const look = lookOf(styles.run(paragraph, run));
-    const key = JSON.stringify(look);
-    const last = runs.at(-1);
-    if (last !== undefined && key === before) last.text += text;
-    else runs.push({ text, ...look });
-    before = key;
-  }
-  return runs;
-}
-
-function lookOf(look: TextLook): Fields {
-  return {
-    bold: look.bold ?? false,
-    italic: look.italic ?? false,
-    strike: look.strike ?? false,
-    underline: look.underline === undefined || look.underline === "none" ? null : look.underline,
-    font: look.font ?? null,
-    size: look.size ?? null,
-    color: look.color ?? "auto",
-    highlight: look.highlight ?? null,
-    vertical: look.vertical ?? "baseline",
+    runs: mergedRuns(
+      runsOf(paragraph).map((run) => ({ text: runText(run), look: styles.run(paragraph, run) })),
+    ),
   };
 }
 

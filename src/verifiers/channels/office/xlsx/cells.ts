@@ -2,26 +2,13 @@
 import { childOf, type XmlNode } from "../../../parse/xml.js";
 import { parseNumber } from "../../../parse/text.js";
 import { ContentFault } from "../../../value.js";
+import { CELL_LIMIT, type CellValue, type GridCell } from "../grid.js";
 import { type Area, isWithin, movedFormula, type Place, placeName, placeOf } from "./reference.js";
 import { richText, type Sheet, type Workbook } from "./workbook.js";
 
-/** Cells that one query takes up. */
-export const CELL_LIMIT = 200_000;
-
-export type CellValue =
-  | { type: "number"; value: number }
-  | { type: "text" | "error" | "date"; value: string }
-  | { type: "boolean"; value: boolean }
-  /** A formula that no application has calculated yet. */
-  | { type: "uncalculated"; value: null }
-  | { type: "empty"; value: null };
-
-export interface SheetCell extends Place {
+export interface SheetCell extends GridCell {
   /** Index of its style. */
   style: number;
-  value: CellValue;
-  /** Without the `=` ahead. */
-  formula: string | undefined;
 }
 
 interface Master extends Place {
