@@ -150,6 +150,11 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/replay-export.js"),
   },
   {
+    path: ["replay", "verify"],
+    summary: "run recorded episodes again and compare every step",
+    load: () => import("./commands/replay-verify.js"),
+  },
+  {
     path: ["machine", "run"],
     summary: "run an ELF file, flat binary or Linux Image",
     // 2 is the instruction limit there.

@@ -8,3 +8,6 @@ export const exitCodes = {
   /** Something outside is missing or broke: the image, the network, a machine. */
   infrastructure: 3,
 } as const;
+
+/** Of `replay verify`: an episode was recorded on machines of another ABI, which no machine here can repeat. */
+export const otherMachine = 4;

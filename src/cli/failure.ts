@@ -21,6 +21,9 @@ const usageCodes: ReadonlySet<string> = new Set([
   "unknown_op",
   "unauthorized",
   "too_large",
+  "bundle_missing",
+  "blob_missing",
+  "not_repeatable",
 ]);
 
 /** Thrown by a command that has already said what is wrong. */

@@ -1,3 +1,13 @@
 /** Recorded episodes as something to work on: run again, graded again, branched. */
 export { regrade, type RegradedEpisode, type RegradeOptions } from "./regrade.js";
 export { gradingKey, storeFolder, verdictFile, type VerdictLine, VerdictStore } from "./verdict-store.js";
+export type { Aspect, Difference } from "./difference.js";
+export { rerun, type Rerun, type RerunOptions } from "./rerun.js";
+export { notRepeatable, type OpenerOptions, type SessionOpener, sessionOpener } from "./rerun-opener.js";
+export {
+  type Outcome,
+  renderVerified,
+  type VerifiedFile,
+  verifyBundles,
+  type VerifyOptions,
+} from "./rerun-verify.js";

@@ -141,7 +141,7 @@ async function parentOf(bundle: Bundle, folder: string, generations: number): Pr
   try {
     found = await readBundle(file, { folder });
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
+    if (!(cause instanceof ShinkenError) || cause.code !== "bundle_missing") throw cause;
     const why = `the bundle of the episode that it was branched from is not at ${file}`;
     throw notRepeatable("parent", why, "keep branches together with their parents", cause);
   }

@@ -6,7 +6,14 @@ import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 import { loadTasks, TaskEnvironmentFactory } from "../../../src/env/index.js";
 import type { LoadedTask } from "../../../src/env/task/index.js";
-import { type Bundle, readBundle, RecordedFactory, Recorder } from "../../../src/replay/index.js";
+import {
+  type Bundle,
+  type Channel,
+  readBundle,
+  readEvents,
+  RecordedFactory,
+  Recorder,
+} from "../../../src/replay/index.js";
 import { RecordedEnvironment } from "../../../src/replay/record/environment.js";
 import { sessionOpener, type SessionOpener } from "../../../src/rollout/replays/rerun-opener.js";
 import type { MicrovmProvider } from "../../../src/sandbox/microvm/provider.js";
@@ -82,4 +89,28 @@ export async function recorded(
     await session.close();
   }
   return readBundle(join(folder, file));
+}
+
+type Event = Record<string, unknown> & { channel: Channel };
+
+/**
+ * A copy of a bundle in which `change` has had its way with every event; null leaves one out. It is a whole file of its own, in the
+ * same folder.
+ */
+export async function forged(
+  { recorder, folder }: Pick<Studio, "recorder" | "folder">,
+  bundle: Bundle,
+  change: (event: Event) => Event | null,
+): Promise<Bundle> {
+  const copy = recorder.open({ task: "forged" });
+  for await (const event of readEvents(bundle.file)) {
+    if ("foreign" in event) continue;
+    const changed = change(structuredClone(event));
+    if (changed === null) continue;
+    const { channel, seq: _seq, step, t_guest, t_wall: _wall, action_id, ...payload } = changed;
+    const at = { step: step as number, guest: t_guest as number | null, action: action_id as string };
+    copy.event(channel, at, payload);
+  }
+  await copy.finish();
+  return readBundle(join(folder, copy.file));
 }
