@@ -16,6 +16,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   "bad_request",
   "bad_task",
   "bad_action",
+  "bad_bundle",
   "asset_mismatch",
   "unknown_task",
   "unknown_op",

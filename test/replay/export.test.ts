@@ -326,6 +326,31 @@ describe("chats", () => {
     expect(existsSync(join(alone, parent))).toBe(false);
   });
 
+  it("take only the words of a model whose interface puts calls among them", async () => {
+    const into = recorder();
+    const output = {
+      role: "assistant",
+      content: [
+        { type: "text", text: "I look." },
+        { type: "tool_use", name: "sh" },
+      ],
+    };
+    const decision = { input: [{ role: "user", content: "Go." }], output };
+    await writeExample(into, {
+      task: "letters",
+      events: [
+        start("Go."),
+        ...stepEvents(1, { actions: [{ type: "shell", command: "ls" }], results: [], decision }),
+        verdictEvent(1, { status: "graded", score: 1, passed: true }),
+      ],
+    });
+    const { all } = await exported(into.folder, "sft");
+    expect(all[0]).toMatchObject({
+      source: "derived",
+      messages: [{ role: "user" }, { content: "I look.", tool_calls: [{ function: { name: "shell" } }] }],
+    });
+  });
+
   it("are what the model itself read and wrote, where decisions tell it", async () => {
     const into = recorder();
     const system = { role: "system", content: [{ type: "text", text: "You play." }, { type: "image_url" }] };

@@ -92,7 +92,8 @@ function derived(instruction: string | undefined, steps: readonly EpisodeStep[])
 }
 
 function assistantOf({ step, actions, decision }: EpisodeStep): Message {
-  const said = messageOf(decision?.output, "assistant")?.content ?? "";
+  const output = decision?.output;
+  const said = typeof output === "string" ? output : isMap(output) ? textOf(output["content"]) : "";
   const calls = actions.map(({ action }, at): ToolCall => {
     const { type, ...fields } = action;
     return {
@@ -110,14 +111,22 @@ function isMessages(value: unknown): value is Record<string, unknown>[] {
   return (
     Array.isArray(value) &&
     value.length > 0 &&
-    value.every((one) => isMap(one) && typeof one["role"] === "string")
+    value.every((one) => isMap(one) && typeof one["role"] === "string" && isText(one["content"]))
   );
 }
+
+/** Interfaces that put calls of tools among the parts of a content do not have the shape that is told here. */
+function isText(content: unknown): boolean {
+  const parts: unknown[] = Array.isArray(content) ? content : [];
+  return !parts.some(isCall);
+}
+
+const isCall = (part: unknown): boolean => isMap(part) && /tool|function/.test(String(part["type"]));
 
 /** What a model's interface calls a message, or its plain text; null where it is neither. */
 function messageOf(value: unknown, role: string): Message | null {
   if (typeof value === "string") return { role, content: value };
-  if (!isMap(value)) return null;
+  if (!isMap(value) || !isText(value["content"])) return null;
   const { tool_calls: calls, tool_call_id: id, name } = value;
   const message: Message = {
     role: typeof value["role"] === "string" ? value["role"] : role,
@@ -136,7 +145,7 @@ function textOf(content: unknown): string {
   return content
     .map((part: unknown) => {
       if (typeof part === "string") return part;
-      if (!isMap(part)) return "";
+      if (!isMap(part) || isCall(part)) return "";
       return typeof part["text"] === "string" ? part["text"] : `[${String(part["type"] ?? "part")}]`;
     })
     .join("");
