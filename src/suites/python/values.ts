@@ -1,5 +1,5 @@
 /** `str(value)` of what JSON holds. Whole numbers are integers: a file does not tell `1.0` from `1`. */
-import type { Json } from "../json.js";
+import type { Json } from "../../verifiers/assertions/json-value.js";
 import { floatText, reprText } from "./numbers.js";
 
 export function pythonText(value: Json): string {

@@ -1,6 +1,6 @@
 /** OSWorld's executed quirks: each row names the function that was run. */
 import { z } from "zod";
-import { json } from "../json.js";
+import { json } from "../../verifiers/assertions/json-value.js";
 import { osworldLists } from "../osworld/scorers/lists.js";
 import { osworldRelativeTime } from "../osworld/scorers/relative-time.js";
 import { faultText, type Profile } from "../scorer.js";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { gaiaQuestion } from "../gaia/scorers/question.js";
 import { hudCall } from "../hud/scorers/call.js";
-import { json } from "../json.js";
+import { json } from "../../verifiers/assertions/json-value.js";
 import { mind2webOperation, mind2webPostprocess } from "../mind2web/scorers/operation.js";
 import { mind2web2Tree, treeFields } from "../mind2web2/scorers/tree.js";
 import { type Fault, faultText, type Outcome, type Profile } from "../scorer.js";

@@ -1,5 +1,5 @@
 /** Grades one run of a WebArena-Verified task: the agent's response and its network trace. */
-import type { Json } from "../json.js";
+import type { Json } from "../../verifiers/assertions/json-value.js";
 import type { Profile } from "../scorer.js";
 import type { Assertion } from "./compare.js";
 import type { NetworkEvent } from "./har.js";

@@ -1,7 +1,7 @@
 /** What an agent sent and got back: the entries of a HAR file. */
 import { z } from "zod";
 import { parseOrThrow } from "../../errors/parse.js";
-import { isFields, type Json, type JsonFields } from "../json.js";
+import { isJsonObject, type Json, type JsonObject } from "../../verifiers/assertions/json-value.js";
 import { lower, strip } from "../python/text.js";
 import { parseQuery, parseUrl, unquote } from "../python/urls.js";
 
@@ -52,15 +52,15 @@ export class NetworkEvent {
   }
 
   /** Cookies that the response sets, with their values unquoted. */
-  get cookies(): JsonFields {
+  get cookies(): JsonObject {
     return Object.fromEntries(this.#entry.response.cookies.map(({ name, value }) => [name, unquote(value)]));
   }
 
-  get posted(): JsonFields | undefined {
+  get posted(): JsonObject | undefined {
     return contentOf(this.#entry.request.postData);
   }
 
-  get received(): JsonFields | undefined {
+  get received(): JsonObject | undefined {
     return contentOf(this.#entry.response.content);
   }
 
@@ -93,7 +93,7 @@ export function parseHar(file: unknown): NetworkEvent[] {
     .filter((event) => !event.isStatic);
 }
 
-function contentOf(given: z.output<typeof body> | null | undefined): JsonFields | undefined {
+function contentOf(given: z.output<typeof body> | null | undefined): JsonObject | undefined {
   if (given === null || given === undefined || given.text === "") return undefined;
   const { mimeType, text } = given;
   if (mimeType.includes("application/x-www-form-urlencoded")) {
@@ -103,7 +103,7 @@ function contentOf(given: z.output<typeof body> | null | undefined): JsonFields 
   }
   if (mimeType.includes("application/json")) {
     const value = parseJson(text);
-    if (isFields(value)) return value;
+    if (isJsonObject(value)) return value;
   }
   const boundary = mimeType.includes("multipart/form-data")
     ? /boundary=([^;\s]+)/.exec(mimeType)?.[1]
@@ -120,7 +120,7 @@ function parseJson(text: string): Json | undefined {
 }
 
 /** Fields of a form that was sent in parts. */
-function partsOf(text: string, boundary: string): JsonFields {
+function partsOf(text: string, boundary: string): JsonObject {
   const fields: [string, string][] = [];
   for (const given of text.split(`--${boundary}`)) {
     const part = strip(given);

@@ -1,6 +1,6 @@
 /** The types that the task set names, each with its reading and its equality. */
 import { compareDecimals, type Decimal, decimalToNumber, distanceOf as decimalDistance } from "../decimal.js";
-import type { Json } from "../json.js";
+import type { Json } from "../../verifiers/assertions/json-value.js";
 import { pythonText } from "../python/values.js";
 import { collapseSpace, lower, strip } from "../python/text.js";
 import type { Sites } from "./sites.js";

@@ -1,5 +1,5 @@
 /** The evaluator of what the agent sent: one request among all that fits everything that is expected of it. */
-import type { Json, JsonFields } from "../json.js";
+import type { Json, JsonObject } from "../../verifiers/assertions/json-value.js";
 import { compareValues } from "./compare.js";
 import type { NetworkEvent } from "./har.js";
 import { type Reading, typed, typedAs } from "./kinds.js";
@@ -90,7 +90,7 @@ function candidates(events: readonly NetworkEvent[], navigates: boolean, context
 }
 
 /** Header values: addresses for those that hold one, text for the others. */
-function headersOf(given: JsonFields, context: Context, reading: Reading): Fields {
+function headersOf(given: JsonObject, context: Context, reading: Reading): Fields {
   const fields = new Fields();
   for (const [name, value] of Object.entries(given)) {
     if ((name === "referer" || name === "redirect_url") && value !== "" && value !== null) {
@@ -101,7 +101,7 @@ function headersOf(given: JsonFields, context: Context, reading: Reading): Field
   return fields;
 }
 
-function postedOf(given: JsonFields | null | undefined, context: Context, reading: Reading): Value {
+function postedOf(given: JsonObject | null | undefined, context: Context, reading: Reading): Value {
   const { ignored_post_data_params_patterns: ignored, post_data_schema: schema } = context.evaluator;
   const kept = Object.entries(given ?? {}).filter(
     ([name]) => ignored?.some((pattern) => found(pattern, name, false)) !== true,
@@ -110,7 +110,7 @@ function postedOf(given: JsonFields | null | undefined, context: Context, readin
 }
 
 /** The named fields of sent or received data, by their paths. */
-function picked(data: JsonFields, names: readonly string[], absent: "null" | "left out"): JsonFields {
+function picked(data: JsonObject, names: readonly string[], absent: "null" | "left out"): JsonObject {
   const fields: [string, Json][] = [];
   for (const given of names) {
     const name = given.trim();
@@ -122,7 +122,7 @@ function picked(data: JsonFields, names: readonly string[], absent: "null" | "le
   return Object.fromEntries(fields);
 }
 
-function cookiesOf(given: JsonFields | null | undefined, reading: Reading): Value {
+function cookiesOf(given: JsonObject | null | undefined, reading: Reading): Value {
   const entries = Object.entries(given ?? {});
   if (entries.length === 0) return null;
   return new Fields(
@@ -154,7 +154,7 @@ function expectedEvent(context: Context): Fields {
   return fields;
 }
 
-const isNone = (fields: JsonFields | null | undefined): boolean => Object.keys(fields ?? {}).length === 0;
+const isNone = (fields: JsonObject | null | undefined): boolean => Object.keys(fields ?? {}).length === 0;
 
 function actualEvent(event: NetworkEvent, context: Context): Fields {
   const { expected } = context.evaluator;

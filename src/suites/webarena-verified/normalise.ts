@@ -1,5 +1,5 @@
 /** Makes values of JSON comparable by a schema of the task: what it asks to be read and cannot be, is a fault or stays as it is. */
-import { isFields, type Json } from "../json.js";
+import { isJsonObject, type Json } from "../../verifiers/assertions/json-value.js";
 import { type Reading, typed } from "./kinds.js";
 import type { ValueSchema } from "./task.js";
 import { Fields, rawValue, type Value } from "./value.js";
@@ -53,8 +53,8 @@ function objectOrList(value: Json, schema: ValueSchema, reading: Reading): Value
 /** Fields by their schemas; what has none is text, and what is null stays so. */
 export function objectOf(value: Json, schema: ValueSchema, reading: Reading): Value {
   const inText = parsed(value);
-  const given = isFields(inText) ? inText : value;
-  if (!isFields(given)) {
+  const given = isJsonObject(inText) ? inText : value;
+  if (!isJsonObject(given)) {
     if (reading.strict)
       throw new UnreadableExpectation(`expected fields, the task has ${JSON.stringify(value)}`);
     return rawValue(given);

@@ -2,7 +2,7 @@
  * Names in expected data: plain ones, patterns (`^...$`, `$.^...$`), and the paths that the task set uses: `$.a[0].b`,
  * `$['a'][?(@.b == 1)].c`.
  */
-import { isFields, type Json, type JsonFields } from "../json.js";
+import { isJsonObject, type Json, type JsonObject } from "../../verifiers/assertions/json-value.js";
 import { isPattern } from "./values/text.js";
 
 type Step = { field: string } | { index: number } | { where: { field: string; equals: Json } };
@@ -43,7 +43,7 @@ function stepOf([, field, index, single, double, filter, wanted]: RegExpExecArra
 }
 
 /** The value at a path, a list of all of them where it filters or finds several, and null where it finds none. */
-export function valueAt(data: JsonFields, path: PathName): Json {
+export function valueAt(data: JsonObject, path: PathName): Json {
   if ("name" in path) return Object.hasOwn(data, path.name) ? (data[path.name] ?? null) : null;
   if ("pattern" in path) {
     return oneOrAll(
@@ -66,13 +66,13 @@ function follow(data: Json, steps: readonly Step[]): Json[] {
 
 function next(value: Json, one: Step): Json[] {
   if ("field" in one)
-    return isFields(value) && Object.hasOwn(value, one.field) ? [value[one.field] ?? null] : [];
+    return isJsonObject(value) && Object.hasOwn(value, one.field) ? [value[one.field] ?? null] : [];
   if ("index" in one)
     return Array.isArray(value) && one.index < value.length ? [value[one.index] ?? null] : [];
   const { field, equals } = one.where;
-  const items = Array.isArray(value) ? value : isFields(value) ? Object.values(value) : [];
+  const items = Array.isArray(value) ? value : isJsonObject(value) ? Object.values(value) : [];
   return items.filter(
-    (item) => isFields(item) && Object.hasOwn(item, field) && sameLiteral(item[field], equals),
+    (item) => isJsonObject(item) && Object.hasOwn(item, field) && sameLiteral(item[field], equals),
   );
 }
 
@@ -83,7 +83,7 @@ const sameLiteral = (value: Json | undefined, wanted: Json): boolean =>
 
 function unfolded(value: Json): Json {
   if (Array.isArray(value)) return value.map(unfolded);
-  if (!isFields(value)) return value;
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, held]) => [
       name,

@@ -1,5 +1,5 @@
 /** The evaluator of what the agent says: task type, status and retrieved data. */
-import { isFields, type Json, type JsonFields } from "../json.js";
+import { isJsonObject, type Json, type JsonObject } from "../../verifiers/assertions/json-value.js";
 import { strip } from "../python/text.js";
 import { type Assertion, compareValues } from "./compare.js";
 import { type Reading, typed } from "./kinds.js";
@@ -45,7 +45,7 @@ export function evaluateResponse(
     ["status", word(expected.status, readings.expected)],
     ["retrieved_data", dataOf(expected.retrieved_data ?? null, results_schema, readings.expected)],
   ]);
-  const actual = isFields(response)
+  const actual = isJsonObject(response)
     ? fieldsOf(response, expected, retrieves, results_schema, readings.actual)
     : rawValue(response);
   const reading = readings.expected;
@@ -79,7 +79,7 @@ function dataOf(data: Json, schema: ResponseEvaluator["results_schema"], reading
 }
 
 function fieldsOf(
-  response: JsonFields,
+  response: JsonObject,
   expected: ResponseEvaluator["expected"],
   retrieves: boolean,
   schema: ResponseEvaluator["results_schema"],

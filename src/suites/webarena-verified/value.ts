@@ -1,5 +1,5 @@
 /** Values as they are compared: typed ones, and lists and fields of those. What could not be read stays what it was. */
-import type { Json } from "../json.js";
+import type { Json } from "../../verifiers/assertions/json-value.js";
 
 /** Something that a type made comparable, with its alternatives. */
 export interface Typed {

@@ -1,7 +1,7 @@
 /** Expected values: a literal, a grading asset, or another query. */
 import { z } from "zod";
 import { channelQuery } from "../channels/schema.js";
-import { type Json, json } from "./json-value.js";
+import { isJsonObject, json } from "./json-value.js";
 
 export { type Json, json } from "./json-value.js";
 
@@ -14,16 +14,12 @@ const referenceKeys = ["asset", "from", "literal"];
 const plainJson = json.refine(
   (value) =>
     !(
-      isObject(value) &&
+      isJsonObject(value) &&
       Object.keys(value).length === 1 &&
       referenceKeys.includes(Object.keys(value)[0] ?? "")
     ),
   "an object with the single key asset, from or literal is a reference; write {literal: {...}} to mean the object",
 );
-
-function isObject(value: Json): value is { [key: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** A literal, a grading asset or another query. */
 export function expected<T extends z.ZodType>(literal: T) {

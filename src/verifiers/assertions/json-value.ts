@@ -1,6 +1,16 @@
+/** Values of JSON, as they stand. */
 import { z } from "zod";
 
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+export interface JsonObject {
+  [key: string]: Json;
+}
+
+/** True for an object of JSON, false for a list and for null. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 type Path = (string | number)[];
 
 /** Where a value holds what JSON cannot, or undefined where it is all JSON. */
@@ -27,7 +37,7 @@ const demandJson = (value: unknown, context: z.core.$RefinementCtx): void => {
 export const json = z.unknown().superRefine(demandJson) as unknown as z.ZodType<Json>;
 
 const fields = z.unknown().superRefine((value, context) => {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) demandJson(value, context);
+  if (isJsonObject(value)) demandJson(value, context);
   else context.addIssue({ code: "custom", message: "expected an object", path: [] });
 });
 

@@ -2,13 +2,8 @@ import { nearest } from "../../errors/nearest.js";
 import { show } from "../evidence.js";
 import { ContentFault, type Judgement } from "../value.js";
 import { Demands, type GroundJson } from "./ground.js";
+import { isJsonObject, type JsonObject } from "./json-value.js";
 import type { Json, Shape } from "./schema.js";
-
-type JsonObject = { [key: string]: Json };
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** The value at a JSON Pointer (RFC 6901), or undefined where nothing is. */
 export function atPointer(document: Json, pointer: string): Json | undefined {
@@ -16,7 +11,7 @@ export function atPointer(document: Json, pointer: string): Json | undefined {
   for (const token of pointer.split("/").slice(1)) {
     const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
     if (Array.isArray(current)) current = /^(0|[1-9]\d{0,8})$/.test(key) ? current[Number(key)] : undefined;
-    else if (current !== undefined && isObject(current))
+    else if (current !== undefined && isJsonObject(current))
       current = Object.hasOwn(current, key) ? current[key] : undefined;
     else return undefined;
   }
@@ -33,8 +28,8 @@ export function jsonEquals(a: Json, b: Json, tolerance = 0): boolean {
       a.every((item, index) => jsonEquals(item, b[index] as Json, tolerance))
     );
   }
-  if (isObject(a)) {
-    if (!isObject(b)) return false;
+  if (isJsonObject(a)) {
+    if (!isJsonObject(b)) return false;
     const keys = Object.keys(a);
     return (
       keys.length === Object.keys(b).length &&
@@ -46,8 +41,8 @@ export function jsonEquals(a: Json, b: Json, tolerance = 0): boolean {
 
 /** Whether every key of `part` is in `whole` with a value that holds likewise; arrays are compared whole. */
 export function jsonIncludes(whole: Json, part: Json, tolerance = 0): boolean {
-  if (!isObject(part)) return jsonEquals(whole, part, tolerance);
-  if (!isObject(whole)) return false;
+  if (!isJsonObject(part)) return jsonEquals(whole, part, tolerance);
+  if (!isJsonObject(whole)) return false;
   return Object.entries(part).every(
     ([key, value]) => Object.hasOwn(whole, key) && jsonIncludes(whole[key] as Json, value, tolerance),
   );
@@ -105,7 +100,7 @@ export function breachOf(value: Json, shape: Shape, path: (string | number)[] = 
       }
     }
   }
-  return isObject(value) ? objectBreach(value, shape, path) : undefined;
+  return isJsonObject(value) ? objectBreach(value, shape, path) : undefined;
 }
 
 function objectBreach(value: JsonObject, shape: Shape, path: (string | number)[]): Breach | undefined {
@@ -168,6 +163,6 @@ export function judgeJson(assertion: GroundJson, document: Json): Judgement {
 
 function lengthOf(value: Json, place: string): number {
   if (typeof value === "string" || Array.isArray(value)) return value.length;
-  if (isObject(value)) return Object.keys(value).length;
+  if (isJsonObject(value)) return Object.keys(value).length;
   throw new ContentFault(`${place} is ${typeName(value)} and has no length`);
 }

@@ -1,6 +1,6 @@
 /** HUD: the reward in the result of a call of an evaluation tool. */
 import { z } from "zod";
-import { isFields as isObject, type Json, json } from "../../json.js";
+import { isJsonObject, type Json, json } from "../../../verifiers/assertions/json-value.js";
 import { defineScorer, fault, given, type Outcome, unit } from "../../scorer.js";
 
 const input = z.strictObject({
@@ -15,14 +15,15 @@ const names = ["reward", "grade", "score"] as const;
 
 /** The first of the three names, in that order. */
 function named(value: unknown): Json | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const name = names.find((one) => Object.hasOwn(value, one));
   return name === undefined ? undefined : value[name];
 }
 
 /** The sum of subscores by weight, where a result has both. */
 function weighted(value: unknown): number | undefined {
-  if (!isObject(value) || !isObject(value.subscores) || !isObject(value.weights)) return undefined;
+  if (!isJsonObject(value) || !isJsonObject(value.subscores) || !isJsonObject(value.weights))
+    return undefined;
   const { subscores, weights } = value;
   let sum = 0;
   for (const [name, score] of Object.entries(subscores)) {
@@ -36,7 +37,7 @@ function weighted(value: unknown): number | undefined {
 /** In text the first key of the three in the object's own order counts, not in theirs. */
 function inText(text: string): Json | undefined {
   const value = parse(text);
-  if (!isObject(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const key = Object.keys(value).find((name) => (names as readonly string[]).includes(name));
   return key === undefined ? weighted(value) : value[key];
 }

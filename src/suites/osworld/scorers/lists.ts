@@ -1,7 +1,7 @@
 /** OSWorld's `are_lists_equal`, by which open tabs are compared. */
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { json } from "../../json.js";
+import { json } from "../../../verifiers/assertions/json-value.js";
 import { defineScorer, given, type Outcome } from "../../scorer.js";
 
 const input = z.strictObject({ a: z.array(json), b: z.array(json) });

@@ -1,5 +1,5 @@
 /** Days and months in the ways that people write them, month before day. */
-import type { Json } from "../../json.js";
+import type { Json } from "../../../verifiers/assertions/json-value.js";
 import { parseIntLikePython } from "../../python/numbers.js";
 import { lower, strip } from "../../python/text.js";
 

@@ -1,5 +1,5 @@
 /** Markdown, with the freedoms of its writing taken out. */
-import type { Json } from "../../json.js";
+import type { Json } from "../../../verifiers/assertions/json-value.js";
 import { strip, words } from "../../python/text.js";
 
 /** Line ends, blank lines, list marks, headings and links in one way each. */

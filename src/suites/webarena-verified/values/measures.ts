@@ -1,5 +1,5 @@
 /** Durations, distances and places on earth. */
-import type { Json } from "../../json.js";
+import type { Json } from "../../../verifiers/assertions/json-value.js";
 import { parseFloatLikePython } from "../../python/numbers.js";
 
 const amount = "(\\d+(?:\\.\\d*)?|\\.\\d+)";

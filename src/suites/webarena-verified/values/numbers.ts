@@ -1,6 +1,6 @@
 /** Numbers, amounts of money and truth values. */
 import { type Decimal, parseDecimal } from "../../decimal.js";
-import type { Json } from "../../json.js";
+import type { Json } from "../../../verifiers/assertions/json-value.js";
 import { parseFloatLikePython } from "../../python/numbers.js";
 import { lower, strip, words } from "../../python/text.js";
 

@@ -1,6 +1,6 @@
 /** A whole WebArena task: the product of the kinds of evaluation that it names. */
 import { z } from "zod";
-import { isFields } from "../../json.js";
+import { isJsonObject } from "../../../verifiers/assertions/json-value.js";
 import { defineScorer, fault, given, type Outcome, type Profile, unit } from "../../scorer.js";
 import { waHtml } from "./html.js";
 import { waString } from "./string.js";
@@ -17,7 +17,7 @@ const kinds = { string_match: waString, url_match: waUrl, program_html: waHtml }
 const score =
   (profile: Profile) =>
   (_: z.output<typeof input>, raw: unknown): Outcome<number> => {
-    const parts = isFields(raw) ? raw : {};
+    const parts = isJsonObject(raw) ? raw : {};
     let all: number | undefined;
     for (const kind of Object.keys(kinds) as (keyof typeof kinds)[]) {
       const part = parts[kind];

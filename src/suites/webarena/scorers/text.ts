@@ -1,5 +1,5 @@
 /** What WebArena's scorers do to an answer before they look at it. */
-import { isFields } from "../../json.js";
+import { isJsonObject } from "../../../verifiers/assertions/json-value.js";
 import { lower, strip } from "../../python/text.js";
 
 /** Without white space around it and without one pair of quotes, in lower case. A single quote mark loses itself. */
@@ -21,8 +21,8 @@ export function unquoted(text: string): string {
 
 /** The kinds of reference answers in the order in which a task names them. */
 export function approachesOf(given: unknown): string[] {
-  const references = isFields(given) ? given.reference_answers : undefined;
-  return isFields(references) ? Object.keys(references) : [];
+  const references = isJsonObject(given) ? given.reference_answers : undefined;
+  return isJsonObject(references) ? Object.keys(references) : [];
 }
 
 /** Alternatives in one expected value. */
