@@ -104,6 +104,8 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("Golden", Environment::of(env)->golden_constructor.Value());
   exports.Set("bootMachine", Napi::Function::New(env, boot_machine, "bootMachine"));
   exports.Set("loadGolden", Napi::Function::New(env, load_golden, "loadGolden"));
+  exports.Set("loadDelta", Napi::Function::New(env, load_delta_file, "loadDelta"));
+  exports.Set("compareStates", Napi::Function::New(env, MachineObject::compare, "compareStates"));
   exports.Set("inspectGolden", Napi::Function::New(env, inspect_golden_file, "inspectGolden"));
   exports.Set("repackGolden", Napi::Function::New(env, repack_golden_file, "repackGolden"));
   exports.Set("joinMachines", Napi::Function::New(env, MachineObject::join, "joinMachines"));

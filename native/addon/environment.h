@@ -69,6 +69,7 @@ class Environment : public std::enable_shared_from_this<Environment> {
   /// Handed to the constructor that `wrap` calls; a constructor that finds nothing was called by a stranger.
   std::shared_ptr<Machine> newborn_machine;
   std::shared_ptr<Golden> newborn_golden;
+  std::shared_ptr<const Golden> newborn_base;
   /// Runs in flight, by work id: what they need of JavaScript. Never touched by an engine thread.
   std::unordered_map<u64, std::unique_ptr<JavaScriptRun>> runs;
 

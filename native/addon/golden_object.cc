@@ -6,6 +6,7 @@
 #include "addon/machine_object.h"
 #include "addon/options.h"
 #include "addon/tags.h"
+#include "monitor/snapshot/delta.h"
 #include "monitor/snapshot/golden_inspect.h"
 
 namespace shinken::addon {
@@ -80,11 +81,14 @@ void GoldenObject::define(Napi::Env env) {
   Environment::of(env)->golden_constructor = Napi::Persistent(constructor);
 }
 
-Napi::Value GoldenObject::wrap(Napi::Env env, std::shared_ptr<Golden> golden) {
+Napi::Value GoldenObject::wrap(Napi::Env env, std::shared_ptr<Golden> golden,
+                               std::shared_ptr<const Golden> base) {
   const auto environment = Environment::of(env);
   environment->newborn_golden = std::move(golden);
+  environment->newborn_base = std::move(base);
   const Napi::Object object = environment->golden_constructor.New({});
   environment->newborn_golden.reset();
+  environment->newborn_base.reset();
   return object;
 }
 
@@ -107,6 +111,8 @@ GoldenObject::GoldenObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
     return;
   }
   golden_ = std::move(environment_->newborn_golden);
+  base_ = std::move(environment_->newborn_base);
+  if (!base_) base_ = golden_;
   environment_->count.goldens++;
   info.This().As<Napi::Object>().TypeTag(&kGoldenTag);
 }
@@ -119,7 +125,9 @@ void GoldenObject::drop() {
   if (!golden_) return;
   environment_->count.goldens--;
   environment_->discard(std::move(golden_));
+  environment_->discard(std::const_pointer_cast<Golden>(std::move(base_)));
   golden_ = nullptr;
+  base_ = nullptr;
 }
 
 std::shared_ptr<Golden> GoldenObject::mine(const Napi::CallbackInfo& info) {
@@ -134,7 +142,7 @@ Napi::Value GoldenObject::fork(const Napi::CallbackInfo& info) {
   if (!request) return env.Undefined();
   // Microseconds: cheaper here than a journey to an engine thread and back.
   try {
-    return MachineObject::wrap(env, Machine::fork(golden, request->options), request->log(golden));
+    return MachineObject::wrap(env, Machine::fork(golden, request->options), base_, request->log(golden));
   } catch (...) {
     current_failure().to_error(env).ThrowAsJavaScriptException();
     return env.Undefined();
@@ -250,6 +258,20 @@ Napi::Value load_golden(const Napi::CallbackInfo& info) {
   return Environment::of(env)->async(
       env, [golden, path, load] { *golden = Golden::load(path, load); },
       [golden](Napi::Env env) { return GoldenObject::wrap(env, std::move(*golden)); });
+}
+
+Napi::Value load_delta_file(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Options options(env, info[0], "loadDelta", {"path", "golden"});
+  const std::string path = path_of(env, options, "path", "loadDelta");
+  if (path.empty()) return env.Undefined();
+  const auto golden =
+      GoldenObject::golden_of(env, info[0].As<Napi::Object>().Get("golden"), "loadDelta: `golden`");
+  if (!golden) return env.Undefined();
+  auto state = std::make_shared<std::shared_ptr<Golden>>();
+  return Environment::of(env)->async(
+      env, [state, path, golden] { *state = load_delta(path, *golden); },
+      [state, golden](Napi::Env env) { return GoldenObject::wrap(env, std::move(*state), golden); });
 }
 
 Napi::Value inspect_golden_file(const Napi::CallbackInfo& info) {

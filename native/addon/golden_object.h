@@ -12,7 +12,9 @@ namespace shinken::addon {
 class GoldenObject final : public Napi::ObjectWrap<GoldenObject> {
  public:
   static void define(Napi::Env env);
-  static Napi::Value wrap(Napi::Env env, std::shared_ptr<Golden> golden);
+  /// `base`: what the states of its forks are told as a difference from; unsaid, itself.
+  static Napi::Value wrap(Napi::Env env, std::shared_ptr<Golden> golden,
+                          std::shared_ptr<const Golden> base = nullptr);
   /// The golden inside an argument; null and a pending exception if it is something else or closed.
   static std::shared_ptr<Golden> golden_of(Napi::Env env, const Napi::Value& value, const std::string& name);
 
@@ -36,10 +38,13 @@ class GoldenObject final : public Napi::ObjectWrap<GoldenObject> {
 
   std::shared_ptr<Environment> environment_;
   std::shared_ptr<Golden> golden_;
+  std::shared_ptr<const Golden> base_;
 };
 
 /// `loadGolden({path, disks?, check?})`.
 Napi::Value load_golden(const Napi::CallbackInfo& info);
+/// `loadDelta({path, golden})`.
+Napi::Value load_delta_file(const Napi::CallbackInfo& info);
 /// `inspectGolden({path, check?})`.
 Napi::Value inspect_golden_file(const Napi::CallbackInfo& info);
 /// `repackGolden({from, to, compress?})`.

@@ -110,7 +110,9 @@ Napi::Value MachineObject::fork_at(const Napi::CallbackInfo& info) {
       [child, parent = core_->log, step, options = request->options] {
         *child = parent->fork(step, options);
       },
-      [child, log](Napi::Env env) { return MachineObject::wrap(env, std::move(*child), log); },
+      [child, log, base = core_->base](Napi::Env env) {
+        return MachineObject::wrap(env, std::move(*child), base, log);
+      },
       [env, core = core_] { core->finish_work(env); });
 }
 

@@ -37,12 +37,14 @@ std::optional<ForkRequest> fork_request(Napi::Env env, const Napi::Value& value,
     result.kind = ForkKind::kBranch;
   } else if (kind == "grade") {
     result.kind = ForkKind::kGrade;
+  } else if (kind == "resume" && from_golden) {
+    result.kind = ForkKind::kResume;
   } else {
     throw_type(env, std::string("fork: `kind` must be ") +
-                        (from_golden ? "\"replica\" or \"grade\"" : "\"branch\" or \"grade\""));
+                        (from_golden ? "\"replica\", \"grade\" or \"resume\"" : "\"branch\" or \"grade\""));
     return std::nullopt;
   }
-  if (result.kind == ForkKind::kGrade) return request;
+  if (result.kind == ForkKind::kGrade || result.kind == ForkKind::kResume) return request;
   if (id.empty()) {
     throw_type(env, "fork: `generationId` must be given, 16 bytes that no sibling has");
     return std::nullopt;
@@ -101,7 +103,7 @@ Napi::Value MachineObject::fork(const Napi::CallbackInfo& info) {
     const auto deferred = Napi::Promise::Deferred::New(env);
     try {
       auto child = Machine::fork(core_->machine->freeze(), request->options);
-      deferred.Resolve(MachineObject::wrap(env, std::move(child), log));
+      deferred.Resolve(MachineObject::wrap(env, std::move(child), core_->base, log));
     } catch (...) {
       deferred.Reject(current_failure().to_error(env).Value());
     }
@@ -114,7 +116,9 @@ Napi::Value MachineObject::fork(const Napi::CallbackInfo& info) {
       [child, machine = core_->machine, options = request->options] {
         *child = Machine::fork(machine->freeze(), options);
       },
-      [child, log](Napi::Env env) { return MachineObject::wrap(env, std::move(*child), log); },
+      [child, log, base = core_->base](Napi::Env env) {
+        return MachineObject::wrap(env, std::move(*child), base, log);
+      },
       [env, core = core_] { core->finish_work(env); });
 }
 

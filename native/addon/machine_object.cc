@@ -42,15 +42,18 @@ void MachineCore::close_now(Napi::Env env) {
   machine = nullptr;
   auto checkpoints = std::make_shared<std::shared_ptr<CheckpointLog>>(std::move(log));
   log = nullptr;
+  auto golden = std::make_shared<std::shared_ptr<const Golden>>(std::move(base));
+  base = nullptr;
   environment->count.machines--;
   auto waiting = std::make_shared<std::vector<Napi::Promise::Deferred>>(std::move(closers));
   closers.clear();
   environment->async(
       env,
-      [doomed, checkpoints] {
+      [doomed, checkpoints, golden] {
         (*doomed)->close();
         doomed->reset();
         checkpoints->reset();
+        golden->reset();
       },
       [waiting](Napi::Env env) {
         for (const auto& deferred : *waiting) deferred.Resolve(env.Undefined());
@@ -74,6 +77,7 @@ void MachineObject::define(Napi::Env env) {
                       InstanceMethod<&MachineObject::checkpoint>("checkpoint"),
                       InstanceMethod<&MachineObject::checkpoints>("checkpoints"),
                       InstanceMethod<&MachineObject::fork_at>("forkAt"),
+                      InstanceMethod<&MachineObject::save_delta>("saveDelta"),
                       InstanceMethod<&MachineObject::part>("part"),
                       InstanceMethod<&MachineObject::set_link>("setLink"),
                       InstanceMethod<&MachineObject::stats>("stats"),
@@ -85,12 +89,15 @@ void MachineObject::define(Napi::Env env) {
 }
 
 Napi::Value MachineObject::wrap(Napi::Env env, std::shared_ptr<Machine> machine,
-                                std::shared_ptr<CheckpointLog> log) {
+                                std::shared_ptr<const Golden> base, std::shared_ptr<CheckpointLog> log) {
   const auto environment = Environment::of(env);
   environment->newborn_machine = std::move(machine);
   const Napi::Object object = environment->machine_constructor.New({});
   environment->newborn_machine.reset();
-  if (!env.IsExceptionPending()) Unwrap(object)->core_->log = std::move(log);
+  if (env.IsExceptionPending()) return object;
+  MachineCore& core = *Unwrap(object)->core_;
+  core.base = std::move(base);
+  core.log = std::move(log);
   return object;
 }
 
@@ -114,6 +121,7 @@ void MachineObject::Finalize(Napi::Env) {
   core_->environment->count.machines--;
   core_->environment->discard(std::move(core_->machine));
   core_->environment->discard(std::move(core_->log));
+  core_->environment->discard(std::const_pointer_cast<Golden>(std::move(core_->base)));
 }
 
 bool MachineObject::genuine(const Napi::CallbackInfo& info) {

@@ -20,8 +20,11 @@ struct MachineCore {
   std::shared_ptr<Environment> environment;
   std::shared_ptr<Machine> machine;    // null once closed
   std::shared_ptr<CheckpointLog> log;  // null: it keeps no checkpoints
-  bool busy = false;                   // an engine thread uses it: no other call may
-  unsigned snapshots = 0;              // being finished: it may be used, but not be closed
+  /// What its states are told as a difference from: the golden that it or its ancestor was forked from; null
+  /// after a boot.
+  std::shared_ptr<const Golden> base;
+  bool busy = false;       // an engine thread uses it: no other call may
+  unsigned snapshots = 0;  // being finished: it may be used, but not be closed
   bool closing = false;
   std::vector<Napi::Promise::Deferred> closers;
   /// The machines on its switch, itself among them; null if it is not joined. They count as one: no call on
@@ -41,7 +44,10 @@ class MachineObject final : public Napi::ObjectWrap<MachineObject> {
  public:
   static void define(Napi::Env env);
   static Napi::Value wrap(Napi::Env env, std::shared_ptr<Machine> machine,
+                          std::shared_ptr<const Golden> base = nullptr,
                           std::shared_ptr<CheckpointLog> log = nullptr);
+  /// `compareStates(one, other)`: in what two machines or goldens differ.
+  static Napi::Value compare(const Napi::CallbackInfo& info);
 
   /// `joinMachines(machines)`: on one switch from here on.
   static Napi::Value join(const Napi::CallbackInfo& info);
@@ -79,6 +85,8 @@ class MachineObject final : public Napi::ObjectWrap<MachineObject> {
   Napi::Value fork_at(const Napi::CallbackInfo& info);
   /// As `ready`, and it keeps checkpoints.
   bool keeps(const Napi::CallbackInfo& info);
+  // machine_delta.cc
+  Napi::Value save_delta(const Napi::CallbackInfo& info);
   // machine_join.cc
   Napi::Value part(const Napi::CallbackInfo& info);
   Napi::Value set_link(const Napi::CallbackInfo& info);

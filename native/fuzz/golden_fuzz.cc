@@ -5,69 +5,14 @@
 
 #include <string>
 
-#include "monitor/base/bytes.h"
-#include "monitor/base/zstd.h"
+#include "fuzz/support/golden_sums.h"
 #include "monitor/machine/machine.h"
-#include "monitor/snapshot/golden_file.h"
-#include "monitor/snapshot/golden_impl.h"
 #include "monitor/snapshot/golden_inspect.h"
 
 using namespace shinken;
+using namespace shinken::fuzz;
 
 namespace {
-
-void put_digest(u8* at, const Digest& digest) {
-  store_le(at, digest.lo);
-  store_le(at + 8, digest.hi);
-}
-
-/// Part of a file, as far as the file has it.
-struct Part {
-  u64 at = 0, bytes = 0;
-};
-Part part_at(std::vector<u8>& file, u64 at, u64 bytes) {
-  if (at > file.size() || bytes > file.size() - at) return {0, 0};
-  return {at, bytes};
-}
-Digest hash_of(std::vector<u8>& file, const Part& part) {
-  return hash_bytes(std::span(file).subspan(part.at, part.bytes));
-}
-
-/// The hash of every body that the file has, one after the other at `hashes` or each behind its entry.
-void hash_bodies(std::vector<u8>& file, u64 hashes, u64 step, u64 count, u64 pages) {
-  for (u64 i = 0; i < count; ++i) {
-    if (part_at(file, hashes + i * step, 16).bytes == 0) return;
-    if (part_at(file, pages + i * kPageSize, kPageSize).bytes == 0) return;
-    put_digest(&file[hashes + i * step], hash_page(&file[pages + i * kPageSize]));
-  }
-}
-
-/// The compressed bodies' hashes, as far as their frames are whole.
-void hash_packed(std::vector<u8>& file, u64 hashes, u64 count, u64 chunk_pages, u64 table, u64 pages) {
-  if (chunk_pages == 0 || chunk_pages > golden_file::kMaxChunkPages || !zstd::available()) return;
-  u64 from = 0;
-  for (u64 first = 0; first < count; first += chunk_pages) {
-    const u64 chunk = first / chunk_pages, in_it = std::min(chunk_pages, count - first);
-    if (part_at(file, table + 8 * chunk, 8).bytes == 0) return;
-    const u64 end = load_le<u64>(&file[table + 8 * chunk]);
-    if (end < from || part_at(file, pages + from, end - from).bytes == 0) return;
-    std::vector<u8> room(in_it * kPageSize);
-    if (!zstd::decompress(std::span(file).subspan(pages + from, end - from), room)) return;
-    for (u64 i = 0; i < in_it; ++i) {
-      if (part_at(file, hashes + (first + i) * 16, 16).bytes == 0) return;
-      put_digest(&file[hashes + (first + i) * 16], hash_page(&room[i * kPageSize]));
-    }
-    from = end;
-  }
-}
-
-void put_state_digest(std::vector<u8>& file, u64 meta, const Digest& sum) {
-  if (part_at(file, meta, 4).bytes == 0) return;
-  const Part state = part_at(file, meta + 4, load_le<u32>(&file[meta]));
-  if (state.bytes == 0) return;
-  put_digest(&file[16],
-             machine_digest(std::span(file).subspan(state.at, state.bytes), load_le<u64>(&file[40]), sum));
-}
 
 Digest sum_of(std::vector<u8>& file, u64 stored, u64 index, u64 step, u64 hashes) {
   Digest sum;
@@ -106,11 +51,7 @@ void make_sums_right_2(std::vector<u8>& file) {
   const u64 index = section(1).at, hashes = index + stored * 8, pages = section(4).at;
   if (stored < 1000 && bodies < 1000 && index <= file.size() && pages <= file.size() &&
       section(2).at <= file.size()) {
-    if (load_le<u32>(&file[64]) == 0) {
-      hash_bodies(file, hashes, 16, bodies, pages);
-    } else {
-      hash_packed(file, hashes, bodies, load_le<u32>(&file[68]), section(2).at, pages);
-    }
+    hash_all_bodies(file, hashes, bodies, section(2).at, pages);
     put_state_digest(file, section(0).at, sum_of(file, stored, index, 8, hashes));
   }
   for (unsigned i = 0; i < 4; ++i) {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "monitor/base/zstd.h"
+#include "monitor/snapshot/golden_impl.h"
 #include "test/support/golden_files.h"
 
 using namespace shinken;
@@ -111,4 +112,20 @@ TEST_CASE("a delta's index and state that lie under valid checksums are refused,
   std::vector<u8> meta = saved.content(saved.header.meta);
   meta[20] ^= 1;
   CHECK(saved.refusal(saved.replaced(&Header::meta, meta)) == ErrorKind::kGoldenDigest);
+  // A state that means the same as another one's bytes, under right checksums and a digest of its own.
+  meta = saved.content(saved.header.meta);
+  const auto state = std::span(meta).subspan(4, load_le<u32>(meta.data()));
+  auto& reset = state[state.size() - 9];
+  REQUIRE(reset == 0);
+  reset = 2;
+  const auto loaded = load_delta(saved.path, *saved.golden);
+  const Digest digest = machine_digest(state, saved.header.memory_pages, loaded->impl().memory_sum());
+  std::vector<u8> file =
+      saved.dir.read(std::filesystem::path(saved.replaced(&Header::meta, meta)).filename());
+  Header header = saved.header;
+  header.meta.hash = hash_bytes(meta);
+  header.state_digest = digest;
+  const std::vector<u8> front = golden_file::encode_header(header);
+  std::copy(front.begin(), front.end(), file.begin());
+  CHECK(saved.refusal(saved.dir.write("other-bytes", file)) == ErrorKind::kGoldenState);
 }

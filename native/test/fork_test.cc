@@ -29,6 +29,15 @@ TEST_ON_BOTH_MEMORIES("a grade fork is bit-identical, and stays so when both do 
   CHECK(child->digest() == machine->digest());
 }
 
+TEST_ON_BOTH_MEMORIES("a resumed machine is the frozen one to the bit, and no grade fork") {
+  TempDir dir;
+  auto golden = start_echo(dir, 4)->freeze();
+  auto resumed = Machine::fork(golden, {ForkKind::kResume, {7}, MacAddress{2, 0, 0, 0, 0, 1}});
+  CHECK(resumed->digest() == golden->digest());
+  CHECK(!resumed->grading());
+  CHECK(Machine::fork(golden, kGrade)->grading());
+}
+
 TEST_ON_BOTH_MEMORIES("what a fork does leaves golden, parent and siblings untouched") {
   TempDir dir;
   auto machine = start_echo(dir, 4);

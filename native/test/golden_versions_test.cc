@@ -1,6 +1,8 @@
 // Files of every version of the format, as monitors of their time wrote them: docs/golden.md.
 #include <doctest/doctest.h>
 
+#include "monitor/machine/abi.h"
+#include "monitor/snapshot/golden_reader.h"
 #include "test/support/golden_files.h"
 
 using namespace shinken;
@@ -43,6 +45,25 @@ TEST_CASE("files of every version are read, with the state that they were writte
     auto golden = Golden::load(path, {});
     CHECK(golden->digest().hex() == kStateDigest);
     CHECK(Machine::fork(golden, kGrade)->run(ask(2, 1)).reason == StopReason::kReply);
+  }
+}
+
+TEST_CASE(
+    "delta files of every version are opened on their golden, with the state that they were written with") {
+  for (const char* name : {"echo-v1.delta", "echo-v1-compressed.delta"}) {
+    CAPTURE(name);
+    const golden_file::Header header = GoldenReader(stored(name), golden_file::FileKind::kDelta).header();
+    CHECK(header.version == 1);
+    CHECK(header.stands_on.hex() == kStateDigest);
+    CHECK(header.state_digest.hex() == "c7fbe985c29a7902d0bf673a1ce70ca0");
+    CHECK(header.stored_pages == 3);
+    if (header.machine_abi != kMachineAbi) continue;
+    // A file of another version of that golden serves as well.
+    const auto golden = Golden::load(stored("echo-v1.golden"), {});
+    const auto state = load_delta(stored(name), *golden);
+    CHECK(state->digest() == header.state_digest);
+    CHECK(state->note() == "written by delta format 1");
+    CHECK(Machine::fork(state, kGrade)->run(ask(3, 1)).reason == StopReason::kReply);
   }
 }
 

@@ -186,6 +186,28 @@ export interface Checkpoint {
   guestMs: number;
 }
 
+/** A machine's state in a file, as it was written. */
+export interface SavedState {
+  /** As `digest` told at that moment. */
+  digest: string;
+  /** That hold other bytes than the golden's. */
+  pages: number;
+  /** Of the file. */
+  bytes: number;
+}
+
+/** In what two machines' states differ. */
+export interface StateDifference {
+  equal: boolean;
+  /** Of the hart: `pc`, `x1`, `f0`, control registers by their names, counters. */
+  registers: { name: string; one: bigint; other: bigint }[];
+  /** By name: `console`, `disk0`, `net`, `events`, ... */
+  devices: string[];
+  /** Of guest memory, that hold other bytes, and the numbers of the first 16 of them. */
+  pages: number;
+  firstPages: number[];
+}
+
 /** What a machine keeps of its past. */
 export interface CheckpointList {
   budgetBytes: number;
@@ -283,6 +305,13 @@ export interface Sandbox {
   checkpoints?(): CheckpointList;
   /** A branch of the state after `step`. Rejects with `checkpoint_missing`, which names the steps that are kept. */
   forkAt?(step: number, options?: ForkOptions): Promise<Sandbox>;
+  /**
+   * Writes the present state, or that after a kept step, as its difference from the golden that the machine descends from; that
+   * golden's `openState` makes the machine again. Not of grade forks. Absent where a provider cannot.
+   */
+  saveState?(path: string, options?: { step?: number }): Promise<SavedState>;
+  /** In what another machine's state differs from this one's; for whoever has to find out why digests do. */
+  difference?(other: Sandbox): Promise<StateDifference>;
   /** Freezes the state into a golden; the machine itself goes on. */
   freeze(key: GoldenKey): Promise<Golden>;
   /** Digest of registers, devices and memory; equal digests mean bit-identical machines. */
@@ -312,6 +341,11 @@ export interface Golden {
   readonly digest: string;
   readonly memoryBytes: number;
   fork(options?: ForkOptions): Promise<Sandbox>;
+  /**
+   * The machine that `saveState` wrote, to the bit, at rest; also one of another process. Rejects with `golden_invalid` for a file
+   * that is damaged, or stands on another golden. `checkpoints`: it keeps them.
+   */
+  openState?(path: string, options?: { checkpoints?: CheckpointOptions }): Promise<Sandbox>;
   /** Drops this reference; pages live on while forks use them. Idempotent. */
   close(): void;
 }

@@ -54,6 +54,9 @@ bool describe_state(std::span<const u8> state, const std::vector<std::shared_ptr
   scratch.disks = disks;
   scratch.assemble(make_memory(MemoryKind::kSoft, 1), nullptr);
   if (!scratch.load_state(state)) return false;
+  // The same state has the same bytes, or digests would say that two equal machines differ.
+  const std::vector<u8> again = scratch.save_state();
+  if (!std::equal(again.begin(), again.end(), state.begin(), state.end())) return false;
   *instret = scratch.hart->state().instret;
   *ticks = scratch.time();
   return true;
@@ -151,7 +154,7 @@ std::shared_ptr<Machine> Machine::fork(const std::shared_ptr<const Golden>& gold
   if (!impl->load_state(from.state))
     throw MonitorError(ErrorKind::kGoldenState, "the device state makes no sense");
   impl->hart->reset_caches();
-  if (options.kind != ForkKind::kGrade) {
+  if (options.kind != ForkKind::kGrade && options.kind != ForkKind::kResume) {
     impl->board->generation().renew(options.generation_id);
     if (options.mac) impl->board->net().set_mac(*options.mac);
   }

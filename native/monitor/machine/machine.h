@@ -27,13 +27,15 @@ enum class ForkKind : u8 {
   kReplica,  // new generation ID and its interrupt before the first instruction
   kBranch,   // as kReplica; the agent gets no new setup
   kGrade,    // a bit-identical continuation: nothing is changed
+  kResume,   // the same, of the priority of ordinary machines
 };
 
 struct ForkOptions {
   ForkKind kind = ForkKind::kReplica;
-  /// Must differ between siblings; unused by kGrade.
+  /// Must differ between siblings; unused by kGrade and kResume.
   std::array<u8, 16> generation_id{};
-  /// New address in the network card's configuration, which the agent makes the guest use; unused by kGrade.
+  /// New address in the network card's configuration, which the agent makes the guest use; unused by kGrade
+  /// and kResume.
   /// None: the parent's.
   std::optional<MacAddress> mac = {};
   /// None: that of the machine that was frozen. What a guest does, and its digests, do not depend on it.

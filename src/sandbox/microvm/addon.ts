@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { ShinkenError } from "../../errors/index.js";
 import { packageRoot } from "../../images/assets.js";
-import type { NetworkStats } from "../sandbox.js";
+import type { NetworkStats, StateDifference } from "../sandbox.js";
 
 /** Console ports of a machine, by what they are for. */
 export type PortName = "agent" | "grader";
@@ -102,6 +102,16 @@ export interface NativeStats {
   net: NetworkStats;
 }
 
+/** A delta file, as it was written. */
+export interface DeltaFacts {
+  /** State digest, 32 hex digits. */
+  digest: string;
+  /** That hold other bytes than the golden's. */
+  pages: number;
+  /** Of the file. */
+  bytes: number;
+}
+
 /** A machine's state after a step. */
 export interface NativeCheckpoint {
   step: number;
@@ -159,7 +169,13 @@ export interface NativeMachine {
   checkpoints(): CheckpointStats & { budgetBytes: number; checkpoints: NativeCheckpoint[] };
   /** A fork of its state after a step. Error with code `no_checkpoint`, which names those that are kept. */
   forkAt(at: { step: number }, options: BranchOptions | { kind: "grade" }): Promise<NativeMachine>;
+  /** Costs the pages written since the last digest. */
   digest(): Promise<string>;
+  /**
+   * Writes its present state, or that of a kept checkpoint, as the difference from the golden that it descends from: docs/golden.md.
+   * `compress`: unsaid, where the host has Zstandard. Error with code `invalid_config` if it descends from none.
+   */
+  saveDelta(options: { path: string; step?: number; note?: string; compress?: boolean }): Promise<DeltaFacts>;
   /** Gives the code that this fork of `golden` decoded to the forks that come after it. */
   shareCodeWith(golden: NativeGolden): Promise<void>;
   /** Leaves its switch; nothing if it is on none. */
@@ -175,7 +191,11 @@ export interface NativeMachine {
 
 export interface NativeGolden {
   fork(
-    options: ({ kind?: "replica"; generationId: Uint8Array; mac?: Uint8Array } | { kind: "grade" }) & {
+    options: (
+      | { kind?: "replica"; generationId: Uint8Array; mac?: Uint8Array }
+      /** Both are the frozen machine, to the bit; `grade` has the priority of grade forks. */
+      | { kind: "grade" | "resume" }
+    ) & {
       /** That of the machine that was frozen if unsaid; `soft` of a loaded golden. Changes nothing in the guest. */
       memory?: MemoryKind;
     } & CheckpointBudget,
@@ -301,6 +321,16 @@ export interface Addon {
     disks?: NativeDisk[];
     check?: "full" | "index";
   }): Promise<NativeGolden>;
+  /**
+   * A state that `saveDelta` wrote, on the golden that it stands on; shares that one's other pages and outlives it. Errors with a code
+   * `golden_...`, or `delta_golden` for another golden.
+   */
+  loadDelta(options: { path: string; golden: NativeGolden }): Promise<NativeGolden>;
+  /** In what two machines at rest, or frozen states, differ. Costs the pages that they do not share. */
+  compareStates(
+    one: NativeMachine | NativeGolden,
+    other: NativeMachine | NativeGolden,
+  ): Promise<StateDifference>;
   /** What a golden file says of itself: `index` all but its pages, `full` those too. Needs no disks. */
   inspectGolden(options: { path: string; check?: "full" | "index" }): Promise<GoldenFacts>;
   /** The same golden in the present version of the format, for mapping or as an archive. */

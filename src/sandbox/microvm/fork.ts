@@ -64,7 +64,11 @@ export function gradeForkOf(parent: MicrovmSandbox, budget?: MachineBudget): Pro
   return admitted(parent.family, "grade", () => makeGradeFork(parent, budget));
 }
 
-function admitted<T>({ household }: Family, kind: "ordinary" | "grade", make: () => Promise<T>): Promise<T> {
+export function admitted<T>(
+  { household }: Family,
+  kind: "ordinary" | "grade",
+  make: () => Promise<T>,
+): Promise<T> {
   return household.admission.during(kind, FORK_BYTES, make);
 }
 
@@ -116,7 +120,7 @@ export function hostFork(
   }
 }
 
-function logOf(checkpoints: CheckpointOptions | undefined): { checkpointBytes?: number } {
+export function logOf(checkpoints: CheckpointOptions | undefined): { checkpointBytes?: number } {
   return checkpoints === undefined ? {} : { checkpointBytes: checkpoints.budgetBytes };
 }
 
@@ -231,7 +235,7 @@ function reasonOf(cause: unknown): ForkFailure {
   return cause.code === "machine_died" ? "died" : "other";
 }
 
-async function refuseIfClosed(sandbox: MicrovmSandbox): Promise<void> {
+export async function refuseIfClosed(sandbox: MicrovmSandbox): Promise<void> {
   if (!sandbox.family.household.closed) return;
   await sandbox.close();
   throw new ShinkenError("machine_closed", "the provider was closed");

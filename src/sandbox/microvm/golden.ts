@@ -1,11 +1,12 @@
 /** Goldens: one native object with any number of handles, and how a machine becomes one. */
 import { ShinkenError } from "../../errors/index.js";
-import type { ForkOptions, Golden, GoldenKey, Sandbox } from "../sandbox.js";
+import type { CheckpointOptions, ForkOptions, Golden, GoldenKey, Sandbox } from "../sandbox.js";
 import { loadAddon, type NativeGolden } from "./addon.js";
 import type { Family } from "./family.js";
 import { replicaOf } from "./fork.js";
 import { goldenDigest } from "./golden-store.js";
 import type { MicrovmSandbox } from "./sandbox.js";
+import { openState } from "./state.js";
 import { nativeError } from "./transport.js";
 import type { WarmDepth } from "./warm.js";
 
@@ -87,6 +88,11 @@ export class MicrovmGolden implements Golden {
     if (this.#closed) throw new ShinkenError("machine_closed", "the golden was closed");
     const { seed = null, clock, checkpoints } = options;
     return replicaOf(this.shared, { seed, clock, checkpoints });
+  }
+
+  async openState(path: string, options: { checkpoints?: CheckpointOptions } = {}): Promise<Sandbox> {
+    if (this.#closed) throw new ShinkenError("machine_closed", "the golden was closed");
+    return openState(this.shared, path, options.checkpoints);
   }
 
   close(): void {

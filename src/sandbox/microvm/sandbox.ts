@@ -20,15 +20,18 @@ import type {
   ReadOptions,
   Sandbox,
   SandboxStats,
+  SavedState,
+  StateDifference,
   StreamOptions,
   WallClock,
   WriteOptions,
 } from "../sandbox.js";
-import { type NativeCheckpoint, type NativeMachine, PAGE_BYTES, TICKS_PER_MS } from "./addon.js";
+import { loadAddon, type NativeCheckpoint, type NativeMachine, PAGE_BYTES, TICKS_PER_MS } from "./addon.js";
 import { QueuedDialogue } from "./dialogue.js";
 import type { Descent, Family } from "./family.js";
 import { type BranchOptions, branchOf, gradeForkOf } from "./fork.js";
 import { freezeMachine } from "./golden.js";
+import { saveState } from "./state.js";
 import { QueuedStream } from "./stream.js";
 import { MachineTransport, nativeError } from "./transport.js";
 import { Turns } from "./turns.js";
@@ -40,6 +43,9 @@ import { Turns } from "./turns.js";
 const LOOK = { maxGuestMs: 5_000 };
 /** Guest milliseconds for the workload of a grade fork to stand still. */
 const FREEZE_MS = 1_000;
+
+/** Machines in the order in which they were made. */
+let nextSerial = 0;
 
 export interface MachineParts {
   id: string;
@@ -70,6 +76,7 @@ export class MicrovmSandbox implements Sandbox {
   turns = new Turns();
   network: Network | null = null;
   readonly #port: AgentPort;
+  readonly #serial = nextSerial++;
   /** By the step of each checkpoint: where its agent stood. */
   readonly #streams = new Map<number, number>();
   #frozen: Promise<void> | null = null;
@@ -272,6 +279,23 @@ export class MicrovmSandbox implements Sandbox {
   /** Where a branch's agent goes on numbering its streams: from the present state, or from that after a step. */
   nextStreamAt(step: number | undefined): number {
     return (step === undefined ? undefined : this.#streams.get(step)) ?? this.agent.nextStream;
+  }
+
+  saveState(path: string, { step }: { step?: number } = {}): Promise<SavedState> {
+    return this.#settled(() => this.#aside(() => saveState(this, path, step)));
+  }
+
+  difference(other: Sandbox): Promise<StateDifference> {
+    return this.#settled(() => {
+      if (!(other instanceof MicrovmSandbox)) {
+        throw new ShinkenError("bad_request", `${other.id} is no machine that could be compared`);
+      }
+      const compare = (): Promise<StateDifference> => loadAddon().compareStates(this.native, other.native);
+      // Machines on one switch share their turns. Others are taken in one order, so that no two callers wait for each other.
+      if (this.turns === other.turns) return this.#aside(compare);
+      const [first, second] = this.#serial < other.#serial ? [this, other] : [other, this];
+      return first.#aside(() => second.#aside(compare));
+    });
   }
 
   freeze(key: GoldenKey): Promise<Golden> {

@@ -183,6 +183,7 @@ export function nativeError(cause: unknown): ShinkenError {
   if (code === "no_memory") return new ShinkenError("out_of_memory", message, { cause });
   if (code === "no_checkpoint")
     return new ShinkenError("checkpoint_missing", message.replace(/^no_checkpoint: /, ""), { cause });
-  if (code.startsWith("golden_")) return new ShinkenError("golden_invalid", message, { cause });
+  if (code.startsWith("golden_") || code === "delta_golden")
+    return new ShinkenError("golden_invalid", message, { cause });
   return new ShinkenError("internal", message, { cause });
 }
