@@ -44,7 +44,8 @@ __all__ = [
 
 #: An event as it was recorded: ``channel``, ``seq``, ``step``, ``t_guest``, ``t_wall`` and the channel's
 #: fields. Of a channel that this package does not know: ``channel``, ``foreign`` (True), ``seq``, ``t_wall``,
-#: ``payload`` (bytes if it is not ours to decode), ``raw`` (``topic``, ``messageEncoding``, ``schema``, ``data``).
+#: ``payload`` (bytes if it is not ours to decode) and ``raw`` (``topic``, ``messageEncoding``, ``schema``,
+#: ``data``).
 Event = dict[str, Any]
 
 
@@ -103,12 +104,12 @@ def read_events(
     """The events of a bundle, in order.
 
     With ``blobs=False`` events are as they stand in the file: content that lies beside it is a ``BlobRef``, a
-    changed text of an observation a ``TextDelta``, and only envelopes are checked. ``folder`` holds ``blobs``; it
-    is found from the file's place if unsaid.
+    changed text of an observation a ``TextDelta``, and only envelopes are checked. ``folder`` holds
+    ``blobs``; it is found from the file's place if unsaid.
 
     Raises ``ShinkenError``, also while iterating: ``bundle_missing``, ``bad_bundle`` for damage or a file of
-    another kind, ``unsupported_version`` for events newer than this package, ``blob_missing`` for content that is
-    not where it should be, ``too_large`` for content beyond what is read.
+    another kind, ``unsupported_version`` for events newer than this package, ``blob_missing`` for content
+    that is not where it should be, ``too_large`` for content beyond what is read.
     """
     return Events(os.fspath(path), blobs, None if folder is None else os.fspath(folder), None)
 
@@ -246,7 +247,7 @@ class Events(Iterator[Event]):
         if version > limits.SKN_VERSION:
             raise ShinkenError(
                 "unsupported_version",
-                f"{self._path} has events of version {version}; {limits.SKN_VERSION} is the newest that is read",
+                f"{self._path} is of version {version}; {limits.SKN_VERSION} is the newest that is read",
                 path=self._path,
                 suggestion="use a newer shinken-gym",
             )

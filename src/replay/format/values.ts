@@ -120,6 +120,8 @@ export function decodeExtension(type: number, data: Uint8Array): unknown {
       return text;
     }
     default:
+      // Msgpack's own, such as its times, do not occur: two libraries give two kinds of value for them.
+      if (type < 0) throw new Error(`there is no extension type ${type}`);
       return new UnknownExtension(type, Uint8Array.from(data));
   }
 }
