@@ -135,6 +135,16 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/replay-regrade.js"),
   },
   {
+    path: ["replay", "recover"],
+    summary: "finish bundles whose writer was killed",
+    load: () => import("./commands/replay-recover.js"),
+  },
+  {
+    path: ["replay", "check"],
+    summary: "compare bundles with their hashes and checksums",
+    load: () => import("./commands/replay-check.js"),
+  },
+  {
     path: ["replay", "list"],
     summary: "list recorded episodes",
     load: () => import("./commands/replay-list.js"),

@@ -1,6 +1,8 @@
 /** The recorder of a server process. */
 import type { EnvironmentOptions } from "../env/checkpoints.js";
 import type { Environment, EnvironmentFactory } from "../env/environment.js";
+import { ShinkenError } from "../errors/index.js";
+import type { RecorderStats } from "../replay/index.js";
 import type { Backend } from "./backend.js";
 import { version } from "./version.js";
 
@@ -8,17 +10,31 @@ export interface ServerRecorder {
   /** The backend's factory, recorded. */
   factory(backend: Backend): EnvironmentFactory;
   environment(inner: Environment, options: EnvironmentOptions): Environment;
+  /** For the metrics. */
+  stats(): RecorderStats;
   close(): Promise<void>;
 }
 
 /** Environment variables whose values are ours to keep secret. */
 const secretVariables = ["SHINKEN_TOKEN", "SHINKEN_JUDGE_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
 
-/** Records into `folder`, by default the state folder's; undefined where nothing is to be recorded. */
+/** What the default folder may hold if nobody says. */
+const defaultBudgetMiB = 4_096;
+
+/**
+ * Records into `folder`, by default the state folder's; undefined where nothing is to be recorded. Only the default folder is kept
+ * under a budget: one that somebody has named is theirs.
+ */
 export async function openRecorder(
   folder: string | false | undefined,
   secrets: readonly string[],
+  budgetMiB?: number,
 ): Promise<ServerRecorder | undefined> {
+  if (folder !== undefined && budgetMiB !== undefined)
+    throw new ShinkenError("bad_request", "--record-budget is for the default folder only", {
+      path: "--record-budget",
+      suggestion: "a folder that --record names is never pruned",
+    });
   if (folder === false) return undefined;
   const { Recorder, RecordedEnvironment, RecordedFactory, defaultReplayFolder, noFacts } = await import(
     "../replay/index.js"
@@ -27,6 +43,7 @@ export async function openRecorder(
     folder: folder ?? defaultReplayFolder(),
     runtime: `shinken-gym/${version()}`,
     secrets: [...secrets, ...secretVariables.map((name) => process.env[name] ?? "")],
+    budgetBytes: folder === undefined ? (budgetMiB ?? defaultBudgetMiB) * 1024 * 1024 : undefined,
   });
   return {
     factory: ({ factory, provider, tasks }) =>
@@ -38,6 +55,7 @@ export async function openRecorder(
       }),
     environment: (inner, options) =>
       options.record === false ? inner : new RecordedEnvironment(inner, recorder, options, noFacts),
+    stats: () => recorder.stats(),
     close: () => recorder.close(),
   };
 }

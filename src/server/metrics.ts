@@ -2,6 +2,7 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { ErrorCode } from "../errors/index.js";
 import { addEngineMetrics, type EngineSource } from "./engine-metrics.js";
+import { addRecorderMetrics, type RecorderSource } from "./recorder-metrics.js";
 
 /** Figures that are read when somebody asks. */
 export interface MetricsSource {
@@ -28,6 +29,8 @@ export interface MetricsSource {
   refusedForks?: (() => number) | undefined;
   /** Forks killed before anybody used them, by the reason, or undefined where the server has no machines. */
   killedForks?: (() => Readonly<Record<string, number>>) | undefined;
+  /** Recording, or undefined where nothing is recorded. */
+  recorder?: RecorderSource | undefined;
 }
 
 /** Label of each path of userfaultfd. */
@@ -141,6 +144,7 @@ export class Metrics {
       });
     }
     if (source.engine !== undefined) addEngineMetrics(this.registry, source.engine);
+    if (source.recorder !== undefined) addRecorderMetrics(this.registry, source.recorder);
     const { refusedForks } = source;
     if (refusedForks !== undefined) {
       this.registry.registerMetric(

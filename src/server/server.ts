@@ -36,6 +36,8 @@ export interface ServerOptions {
   /** Forks refused for want of memory, for the metrics. */
   refusedForks?: MetricsSource["refusedForks"];
   killedForks?: MetricsSource["killedForks"];
+  /** What became of bundles, for the metrics. */
+  recorder?: MetricsSource["recorder"];
   /** Tokens of sessions; by default 144 bits from the host's generator. Tests make them predictable. */
   newToken?: (() => string) | undefined;
 }
@@ -131,6 +133,7 @@ function makeContext(options: ServerOptions, limits: ServerLimits): ServerContex
     engine: options.engine,
     refusedForks: options.refusedForks,
     killedForks: options.killedForks,
+    recorder: options.recorder,
   });
   return {
     factory: options.factory,

@@ -22,6 +22,7 @@ interface ServeOptions {
   memoryShare?: number;
   /** A folder; false for none; undefined for the default one. */
   record?: string | false;
+  recordBudget?: number;
   logLevel: string;
   stopWithStdin?: boolean;
   json?: boolean;
@@ -50,6 +51,11 @@ export function define(command: Command): void {
     )
     .option("--record <dir>", "folder for the bundles of episodes (default: replays in the state folder)")
     .option("--no-record", "keep no bundles")
+    .option(
+      "--record-budget <mib>",
+      "what the default folder may hold before the oldest bundles go (default: 4096)",
+      integer(1),
+    )
     .addOption(
       new Option("--log-level <level>", "log to standard error from this level on")
         .choices(["silent", "error", "warn", "info", "debug"])
@@ -82,7 +88,7 @@ async function serve(options: ServeOptions): Promise<void> {
     memoryShare: options.memoryShare === undefined ? undefined : options.memoryShare / 100,
   });
   const token = readToken(options.tokenFile);
-  const recorder = await openRecorder(options.record, [token ?? ""]);
+  const recorder = await openRecorder(options.record, [token ?? ""], options.recordBudget);
   const server = await startServer({
     factory: recorder === undefined ? backend.factory : recorder.factory(backend),
     makeEcho: (echo) => {
@@ -101,6 +107,7 @@ async function serve(options: ServeOptions): Promise<void> {
     engine: () => backend.engine(),
     refusedForks: () => backend.provider.refusedForks(),
     killedForks: () => backend.killedForks(),
+    recorder: recorder === undefined ? undefined : () => recorder.stats(),
   });
 
   const ended = new Promise<void>((resolve) => {

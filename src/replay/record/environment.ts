@@ -40,8 +40,8 @@ export class RecordedEnvironment implements Environment {
     this.#options = options;
     this.#facts = facts;
     inner.onEvent((event) => this.#note(event));
-    const { checkpoints } = inner;
-    if (checkpoints !== undefined) this.checkpoints = () => checkpoints.call(inner);
+    const checkpoints = inner.checkpoints?.bind(inner);
+    if (checkpoints !== undefined) this.checkpoints = checkpoints;
   }
 
   get task(): string {

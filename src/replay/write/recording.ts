@@ -30,6 +30,8 @@ export class Recording {
   #waiting: { number: number; settle: () => void }[] = [];
   #finish: Promise<void> | null = null;
   #finished: () => void = () => undefined;
+  /** Nothing is written any more, and nobody waits. */
+  #over = false;
   #failure: ShinkenError | null = null;
   #listener: ((failure: ShinkenError) => void) | null = null;
 
@@ -68,7 +70,7 @@ export class Recording {
 
   /** Null where that flush is done, or the recording has failed; else settles when it is, or fails. */
   flushed(flush: number | null): Promise<void> | null {
-    if (flush === null || this.#failure !== null || this.#host.isServed(flush)) return null;
+    if (flush === null || this.#over || this.#host.isServed(flush)) return null;
     return new Promise((settle) => {
       this.#waiting.push({ number: flush, settle });
       this.#host.await(this);
@@ -77,7 +79,7 @@ export class Recording {
 
   /** Settles when the file is finished and on disk, or the recording has failed. Idempotent. */
   finish(): Promise<void> {
-    if (this.#failure !== null) return Promise.resolve();
+    if (this.#over) return Promise.resolve();
     this.#finish ??= new Promise((resolve) => {
       this.#finished = resolve;
       this.#host.send({ kind: "finish", id: this.#id });
@@ -106,6 +108,7 @@ export class Recording {
   }
 
   #settle(): void {
+    this.#over = true;
     this.#finished();
     for (const { settle } of this.#waiting) settle();
     this.#waiting = [];

@@ -66,11 +66,7 @@ export async function recover(path: string): Promise<Recovery[]> {
   return recoveries;
 }
 
-async function recoverOne(
-  file: string,
-  home: string | null,
-  line: IndexLine | undefined,
-): Promise<Recovery> {
+async function recoverOne(file: string, home: string | null, line: IndexLine | undefined): Promise<Recovery> {
   const recovery: Recovery = {
     file,
     status: "finished",

@@ -100,7 +100,8 @@ class Pruning {
     if (this.#bytes <= this.#budget) return pruned;
     const uses = await this.#uses(bundles);
     const users = new Map<string, number>();
-    for (const hashes of uses.values()) for (const hash of hashes) users.set(hash, (users.get(hash) ?? 0) + 1);
+    for (const hashes of uses.values())
+      for (const hash of hashes) users.set(hash, (users.get(hash) ?? 0) + 1);
     const unused = (blob: Entry): void => {
       if (!this.#removeBlob(blob)) return;
       blobs.delete(blob.name);

@@ -130,7 +130,7 @@ class Scanner {
       const rest = size - at;
       if (rest === 0) return cut;
       const head = await this.#read(at, Math.min(headBytes, rest));
-      const opcode = head[0] ?? 0;
+      const opcode: McapConstants.Opcode = head[0] ?? 0;
       if (!plausible.has(opcode)) return damage(at, `no record of a bundle begins with byte ${opcode}`);
       if (head.byteLength < headBytes) return cut;
       const length = head.readBigUInt64LE(1);
@@ -149,7 +149,7 @@ class Scanner {
     }
   }
 
-  #take(bytes: Buffer, at: number, opcode: number): void {
+  #take(bytes: Buffer, at: number, opcode: McapConstants.Opcode): void {
     this.#reader.append(bytes);
     const records: McapTypes.TypedMcapRecord[] = [];
     for (let record = this.#reader.nextRecord(); record !== undefined; record = this.#reader.nextRecord())
