@@ -55,6 +55,38 @@ describe("shinken replay export", () => {
     expect(await readParquet(to)).toEqual([]);
   });
 
+  it("takes verdicts of later gradings", async () => {
+    const at = folder();
+    const to = join(at, "rows.jsonl");
+    const { episode } = readJsonLines(join(bundles, "..", "sft.jsonl"))[0] as { episode: string };
+    const line = { episode, file: "x", sha256: "", task: "letters", task_version: "1.0.0", verifier: "v2" };
+    const graded = (score: number) => ({ status: "graded", score, passed: score === 1, checks: [] });
+    const lines = [0.5, 1].map((score) =>
+      JSON.stringify({ ...line, runtime: "t", by: "rerun", provenance: "regraded", verdict: graded(score) }),
+    );
+    writeFileSync(join(at, "verdicts.jsonl"), `${lines.join("\n")}\n`);
+    const words = [
+      "replay",
+      "export",
+      bundles,
+      "--to",
+      to,
+      "--verdicts",
+      at,
+      "--format",
+      "sft",
+      "--min-score",
+      "1",
+    ];
+    expect((await cli(words, { env })).code).toBe(0);
+    expect(readJsonLines(to).find((row) => row["episode"] === episode)).toMatchObject({
+      score: 1,
+      verifier: "v2",
+      verdict_from: "regraded",
+    });
+    expect((await cli([...words, "--verdicts", bundles], { env })).code).toBe(2);
+  });
+
   it("ends with 1 where a file could not be read, and with 2 for what is wrong on the command line", async () => {
     const at = folder();
     const broken = join(at, "broken.skn");

@@ -123,6 +123,27 @@ describe("what an export takes", () => {
     expect(await chosen({ labels: { constructor: "x" } }, "label")).toEqual([0, 4]);
   });
 
+  it("is ungraded where the verdict was on an earlier state than the last", async () => {
+    const into = recorder();
+    const [verdict, ...others] = [letters.events.at(-1), ...letters.events.slice(0, -1)];
+    if (verdict === undefined) throw new Error("no verdict");
+    const at = others.findIndex(({ step }) => step === 2);
+    const events = [...others.slice(0, at), { ...verdict, step: 1 }, ...others.slice(at)];
+    await writeExample(into, { ...letters, events });
+    expect((await exported(into.folder, "sft")).left_out.ungraded).toBe(1);
+  });
+
+  it("is judged by later verdicts, where these are given", async () => {
+    const into = recorder();
+    const { episode } = await writeExample(into, letters);
+    const to = join(folder(), "rows.jsonl");
+    const later = { status: "graded", score: 1, passed: true, verifier: "v2", from: "regraded" } as const;
+    const verdicts = new Map([[episode, later]]);
+    const files = await bundleFiles([into.folder]);
+    await exportBundles({ files, format: "trl", to, filter: { passed: true }, verdicts });
+    expect(readJsonLines(to)).toMatchObject([{ reward: 1, verifier: "v2", verdict_from: "regraded" }]);
+  });
+
   it("is each episode once, however many files hold it", async () => {
     const from = await examples();
     const [file = ""] = readdirSync(join(from, "letters"));

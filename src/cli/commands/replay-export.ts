@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { ShinkenError } from "../../errors/index.js";
+import type { ExportReport, Judged } from "../../replay/export/index.js";
 import { exitCodes } from "../exit-codes.js";
 import { repeated } from "../options.js";
 import { Stage } from "../progress.js";
@@ -12,6 +14,7 @@ interface ExportCommandOptions {
   task?: string[];
   taskVersion?: string[];
   label?: Record<string, string>;
+  verdicts?: string;
   includeUngraded?: boolean;
   includeEval?: boolean;
   json?: boolean;
@@ -32,6 +35,10 @@ export function define(command: Command): void {
     .option("--task <glob>", "only tasks whose ids match; repeatable", repeated)
     .option("--task-version <glob>", "only versions of tasks that match; repeatable", repeated)
     .option("--label <name=value>", "only episodes with this label; repeatable, all of them hold", labels)
+    .option(
+      "--verdicts <dir>",
+      "the latest of what `replay regrade` stored there stands in for recorded verdicts",
+    )
     .option("--include-ungraded", "also episodes that were not graded; their score is null, never 0")
     .option("--include-eval", "also episodes of tasks that are for measuring only (use: eval)")
     .option("--json", "print one JSON object: counts, and what was left out and why")
@@ -60,6 +67,7 @@ async function run(paths: string[], options: ExportCommandOptions): Promise<void
     import("../../replay/export/index.js"),
     import("../../replay/show/index.js"),
   ]);
+  const verdicts = options.verdicts === undefined ? undefined : await regraded(options.verdicts);
   const stage = new Stage("replay export");
   const report = await exportBundles({
     files: await bundleFiles(paths),
@@ -75,6 +83,7 @@ async function run(paths: string[], options: ExportCommandOptions): Promise<void
       includeUngraded: options.includeUngraded,
       includeEval: options.includeEval,
     },
+    ...(verdicts === undefined ? {} : { verdicts }),
     onFile: (file, done, all) => stage.update(done, all, printable(file)),
   });
   stage.end();
@@ -83,7 +92,23 @@ async function run(paths: string[], options: ExportCommandOptions): Promise<void
   if (report.unreadable.length > 0) process.exitCode = exitCodes.failed;
 }
 
-function summary(report: import("../../replay/export/index.js").ExportReport): string[] {
+/** The latest verdict on each episode in a folder's store. */
+async function regraded(folder: string): Promise<Map<string, Judged>> {
+  const { verdictFile, VerdictStore } = await import("../../rollout/replays/index.js");
+  const lines = await new VerdictStore(folder).lines();
+  if (lines.length === 0)
+    throw new ShinkenError("bad_request", `${folder} holds no verdicts (${verdictFile})`, {
+      path: "--verdicts",
+    });
+  return new Map(
+    lines.map(({ episode, verifier, verdict: { status, score, passed } }) => [
+      episode,
+      { status, score, passed, verifier, from: "regraded" },
+    ]),
+  );
+}
+
+function summary(report: ExportReport): string[] {
   const { rows, episodes, files, to, bytes } = report;
   const out = Object.entries(report.left_out)
     .filter(([, count]) => count > 0)

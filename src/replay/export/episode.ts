@@ -16,11 +16,22 @@ export interface EpisodeStep extends BundleStep {
   decision: BundleEvent<"decision"> | null;
 }
 
+/** What an export needs of a verdict. */
+export interface Judged {
+  status: "graded" | "ungraded";
+  score: number | null;
+  passed: boolean | null;
+  /** Version of the verifier. */
+  verifier: string;
+  /** `regraded`: not the session's own, which stands in its bundle. */
+  from: "recorded" | "regraded";
+}
+
 export interface Episode {
   file: string;
   session: Bundle["session"];
-  /** The latest; null where nobody asked. */
-  verdict: Verdict | null;
+  /** On the state that the episode ended in; null where nobody asked for one. */
+  verdict: Judged | null;
   /** Null: of a branch whose parent is not there. */
   history: { start: BundleEvent<"observation">; steps: EpisodeStep[] } | null;
   /** This episode's own; a branch's begin after the step that it continues from. */
@@ -33,14 +44,22 @@ const ancestorsAtMost = 64;
 /** Reads an episode, and of a branch what its parents did before. Rejects as `readBundle`, but not for a parent that is not there. */
 export async function readEpisode(file: string): Promise<Episode> {
   const bundle = await readBundle(file);
-  const last = bundle.verdicts.at(-1);
+  const steps = answered(bundle);
   return {
     file,
     session: bundle.session,
-    verdict: last === undefined ? null : (last.verdict as unknown as Verdict),
+    verdict: verdictOf(bundle, steps.at(-1)?.step ?? bundle.start.step),
     history: await historyOf(bundle, ancestorsAtMost),
-    steps: answered(bundle),
+    steps,
   };
+}
+
+/** A verdict on an earlier state says nothing of the last. */
+function verdictOf({ verdicts }: Bundle, lastStep: number): Judged | null {
+  const last = verdicts.at(-1);
+  if (last === undefined || last.step < lastStep) return null;
+  const { status, score, passed } = last.verdict as unknown as Verdict;
+  return { status, score, passed, verifier: last.verifier, from: "recorded" };
 }
 
 /** What the step was told before it acted; null where that is not known. */

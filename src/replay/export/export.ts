@@ -2,7 +2,7 @@
 import { extname } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
 import { zstdReady } from "../format/zstd.js";
-import { readEpisode } from "./episode.js";
+import { type Judged, readEpisode } from "./episode.js";
 import {
   type ExportFilter,
   type LeftOut,
@@ -21,6 +21,8 @@ export interface ExportOptions {
   /** Ends in .jsonl or .parquet. What is there is replaced once the whole is written. */
   to: string;
   filter?: ExportFilter;
+  /** By id of the episode: verdicts that stand in for the bundles' own. */
+  verdicts?: ReadonlyMap<string, Judged>;
   onFile?: (file: string, done: number, all: number) => void;
 }
 
@@ -57,7 +59,7 @@ export async function exportBundles(options: ExportOptions): Promise<ExportRepor
     unreadable: [],
   };
   try {
-    const take = taker(exportFormats[format], options.filter ?? {}, sink, report);
+    const take = taker(options, sink, report);
     for (const [done, file] of files.entries()) {
       options.onFile?.(file, done, files.length);
       await take(file);
@@ -79,11 +81,11 @@ function containerOf(to: string): Container {
 }
 
 function taker(
-  format: ExportFormat,
-  filter: ExportFilter,
+  { format: name, filter = {}, verdicts = new Map() }: ExportOptions,
   sink: RowSink,
   report: ExportReport,
 ): (file: string) => Promise<void> {
+  const format: ExportFormat = exportFormats[name];
   const judge = sessionFilter(filter);
   const seen = new Set<string>();
   const rowsOf = async (file: string): Promise<ReturnType<ExportFormat["rows"]>> => {
@@ -91,6 +93,7 @@ function taker(
     const early = session === null ? null : judge(session);
     if (early !== null) return early;
     const episode = await readEpisode(file);
+    episode.verdict = verdicts.get(episode.session.episode) ?? episode.verdict;
     const late = verdictFilter(episode, filter);
     if (late !== null) return late;
     if (seen.has(episode.session.episode)) return "duplicate";

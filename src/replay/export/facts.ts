@@ -24,6 +24,7 @@ export const factColumns = {
   status: "text",
   score: "float",
   passed: "bool",
+  verdict_from: "text",
   steps: "int",
   runtime: "text",
 } as const satisfies Columns;
@@ -36,7 +37,7 @@ export function factsOf({ session, verdict, steps }: Episode): Row {
     episode: session.episode,
     task: session.task,
     task_version: session.task_version,
-    verifier: verdict?.verifierVersion ?? session.verifier,
+    verifier: verdict?.verifier ?? session.verifier,
     task_set: session.task_set,
     variant: session.variant,
     params: jsonText(session.params),
@@ -52,6 +53,7 @@ export function factsOf({ session, verdict, steps }: Episode): Row {
     status: verdict?.status ?? "ungraded",
     score: scoreOf(verdict),
     passed: verdict?.status === "graded" ? verdict.passed : null,
+    verdict_from: verdict?.from ?? null,
     steps: steps.length,
     runtime: session.runtime,
   };

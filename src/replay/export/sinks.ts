@@ -70,6 +70,8 @@ function parquet(path: string, columns: Columns): RowSink {
         schema: parquetSchema(columns),
         codec: "ZSTD",
         compressors: { ZSTD: compress },
+        // They would hold the least and the greatest text of each row group until the end.
+        statistics: false,
         createdBy: "shinken-gym",
       }),
   );

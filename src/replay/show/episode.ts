@@ -8,6 +8,8 @@ import type { BundleEvent, ForeignEvent } from "../read/reader.js";
 import { type FileChange, fileChanges } from "./changes.js";
 
 export interface ShownEpisode {
+  /** Version of this shape: fields are added to it, none is renamed or removed. */
+  shape: 1;
   file: string;
   bytes: number;
   sha256: string;
@@ -82,6 +84,7 @@ export async function showEpisode(file: string): Promise<ShownEpisode> {
   const all = [start, ...steps].flatMap(eventsOf);
   const walls = [session, ...all, ...verdicts].map(({ t_wall }) => t_wall);
   return {
+    shape: 1,
     file,
     bytes: end.bytes,
     sha256: end.sha256,
