@@ -5,9 +5,12 @@ import { z } from "zod";
  * (Values of JSON, in which it is a name like any other, keep it: `verifiers/assertions/json-value.ts`.)
  */
 export function record<Value extends z.ZodType>(key: z.ZodType<string, string>, value: Value) {
-  return z.preprocess(refusePrototype, z.record(key, value)) as unknown as z.ZodType<
-    Record<string, z.output<Value>>
-  >;
+  return refusingPrototype<Record<string, z.output<Value>>>(z.record(key, value));
+}
+
+/** A schema of an object with fields that it does not know, likewise: zod's loose objects leave the same key out. */
+export function refusingPrototype<Output>(schema: z.ZodType<Output>): z.ZodType<Output> {
+  return z.preprocess(refusePrototype, schema);
 }
 
 function refusePrototype(value: unknown, context: z.core.$RefinementCtx): unknown {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadTasks, TaskEnvironmentFactory } from "../../src/env/index.js";
+import { checkTasks } from "../../src/rollout/index.js";
 import { publishedScorers } from "../../src/suites/index.js";
 import { closePool } from "../../src/verifiers/index.js";
 import { root } from "../support/cli.js";
@@ -46,6 +47,13 @@ describe.skipIf(unavailable !== null)("published scorers on a real machine", () 
       await session.close();
       factory.close();
     }
+  });
+
+  it("make a task that passes every gate", async () => {
+    const { tasks } = await load();
+    const report = await checkTasks({ tasks, provider: provider() });
+    expect(report.tasks.flatMap(({ problems }) => problems)).toEqual([]);
+    expect(report.ok).toBe(true);
   });
 
   it("find nothing to score where the agent did nothing", async () => {

@@ -3,7 +3,7 @@
  * `{param: name}` has been replaced by its value (see `references.ts`), so what is inside the house is plain.
  */
 import { z } from "zod";
-import { record } from "../../errors/record.js";
+import { record, refusingPrototype } from "../../errors/record.js";
 import { guestPath } from "../../verifiers/channels/describe.js";
 import { channelNames } from "../../verifiers/channels/schema.js";
 import { graphNode, nodeId } from "../../verifiers/schema.js";
@@ -45,7 +45,7 @@ export const capabilities = z.strictObject({
 });
 
 /** An action of the ACI; its fields are checked by the ACI's own schema. */
-export const actionSpec = z.looseObject({ type: z.string().min(1) });
+export const actionSpec = refusingPrototype(z.looseObject({ type: z.string().min(1) }));
 
 export const mutation = z
   .strictObject({
