@@ -4,7 +4,7 @@
  */
 import { posix } from "node:path";
 import { ShinkenError } from "../errors/index.js";
-import type { FileStat, ProcessInfo, Sandbox } from "../sandbox/sandbox.js";
+import type { FileStat, Look, ProcessInfo, Sandbox } from "../sandbox/sandbox.js";
 import { sha256 } from "./canonical.js";
 import { ContentFault } from "./value.js";
 
@@ -22,13 +22,18 @@ export interface Resolved {
   stat: FileStat;
 }
 
+/** Number and command line of a process that has one. */
+export type CommandLine = Pick<ProcessInfo, "pid" | "argv">;
+
 export class MachineView {
   readonly sandbox: Sandbox;
   private readonly stats = new Map<string, Promise<FileStat | null>>();
+  private readonly looks = new Map<string, Promise<Look | null>>();
   private readonly files = new Map<string, { limit: number; bytes: Promise<Uint8Array | null> }>();
   private readonly lists = new Map<string, Promise<FileStat[]>>();
   private readonly hashes = new Map<string, Promise<string>>();
   private processList: Promise<ProcessInfo[]> | undefined;
+  private commands: Promise<CommandLine[]> | undefined;
   private folder: Promise<string> | undefined;
   private outstanding = 0;
   private held = false;
@@ -72,17 +77,44 @@ export class MachineView {
   }
 
   /** What lies at a path itself (a final link is not followed), or null. */
-  stat(path: string): Promise<FileStat | null> {
+  async stat(path: string): Promise<FileStat | null> {
+    try {
+      const looked = this.looks.get(path);
+      if (looked !== undefined) return (await looked)?.stat ?? null;
+    } catch (error) {
+      // What cannot be read can still be there.
+      if (!(error instanceof ContentFault)) throw error;
+    }
     return memo(this.stats, path, () =>
       orAbsent(path, () => this.call((sandbox) => sandbox.statIfExists(path))),
     );
   }
 
+  /** What lies at a path itself, with the content of a small file where the machine gives it along. */
+  private look(path: string): Promise<Look | null> {
+    return memo(this.looks, path, () =>
+      orAbsent(path, () =>
+        this.call(async (sandbox) => {
+          if (sandbox.look !== undefined) return sandbox.look(path);
+          const stat = await sandbox.statIfExists(path);
+          return stat === null ? null : { stat };
+        }),
+      ),
+    );
+  }
+
   /** What a path leads to once final links are followed, or null. Throws `ContentFault` for a circle. */
-  async resolve(path: string): Promise<Resolved | null> {
+  resolve(path: string): Promise<Resolved | null> {
+    return this.follow(path, (at) => this.stat(at));
+  }
+
+  private async follow(
+    path: string,
+    statOf: (path: string) => Promise<FileStat | null>,
+  ): Promise<Resolved | null> {
     let current = path;
     for (let hops = 0; hops <= MAX_LINKS; hops++) {
-      const stat = await this.stat(current);
+      const stat = await statOf(current);
       if (stat === null) return null;
       if (stat.type !== "symlink") return { path: current, stat };
       if (stat.target === undefined) throw new ContentFault(`${current} is a link without a target`);
@@ -96,11 +128,12 @@ export class MachineView {
    * `limit` bytes is a `ContentFault`.
    */
   async read(path: string, limit: number = DEFAULT_READ_LIMIT): Promise<Uint8Array | null> {
-    const found = await this.resolve(path);
+    const found = await this.follow(path, async (at) => (await this.look(at))?.stat ?? null);
     if (found === null) return null;
     if (found.stat.type !== "file") throw new ContentFault(`${path} is a ${found.stat.type}, not a file`);
     if (found.stat.size > limit) throw tooLarge(path, limit);
-    const bytes = await this.readOnce(found.path, limit);
+    const looked = await this.look(found.path);
+    const bytes = looked?.bytes ?? (await this.readOnce(found.path, limit));
     // Files of /proc say that they are empty; only the bytes tell.
     if (bytes !== null && bytes.length > limit) throw tooLarge(path, limit);
     return bytes;
@@ -133,6 +166,13 @@ export class MachineView {
   processes(): Promise<ProcessInfo[]> {
     this.processList ??= this.call((sandbox) => sandbox.processes());
     return this.processList;
+  }
+
+  /** Command lines of the processes that have one: neither the dead nor the kernel's threads do. */
+  commandLines(): Promise<readonly CommandLine[]> {
+    if (this.processList !== undefined) return this.processList;
+    this.commands ??= this.call((sandbox) => sandbox.commandLines?.() ?? this.processes());
+    return this.commands;
   }
 }
 

@@ -210,6 +210,34 @@ describe("a file", () => {
     expect(Math.abs((await agent.stat(file)).mtime - statSync(file).mtimeMs / 1000)).toBeLessThan(0.001);
   });
 
+  it("is looked at with all that it holds, unless that is much", async () => {
+    const at = (name: string): string => join(folder, name);
+    await agent.writeFile(at("small"), "12345", { user, mode: 0o600 });
+    await agent.writeFile(at("empty"), "", { user });
+    await agent.writeFile(at("large"), new Uint8Array(100_000), { user });
+    execFileSync("sh", ["-c", "ln -sfn small looked; test -p pipe || mkfifo pipe; mkdir -p inner"], {
+      cwd: folder,
+    });
+    const look = async (path: string): Promise<[unknown, string | undefined]> => {
+      const found = await agent.look(path);
+      expect(found?.stat).toEqual(await agent.stat(path));
+      return [found?.stat.type, found?.bytes === undefined ? undefined : text(found.bytes)];
+    };
+    expect(await look(at("small"))).toEqual(["file", "12345"]);
+    expect(await look(at("empty"))).toEqual(["file", ""]);
+    expect(await look(at("large"))).toEqual(["file", undefined]);
+    expect(await look(at("looked"))).toEqual(["symlink", undefined]);
+    expect(await look(at("pipe"))).toEqual(["fifo", undefined]);
+    expect(await look(at("inner"))).toEqual(["directory", undefined]);
+    expect(await look("/dev/zero")).toEqual(["char", undefined]);
+    expect(await look("/")).toEqual(["directory", undefined]);
+    expect(await agent.look(at("nothing"))).toBeNull();
+    expect(await agent.look(join(at("small"), "below-a-file"))).toBeNull();
+    // Its size is said to be 0.
+    expect(text((await agent.look("/proc/version"))?.bytes ?? new Uint8Array(0))).toMatch(/^Linux version/);
+    await expect(agent.look("/proc/self/mem")).rejects.toMatchObject({ code: "guest_error", errno: "EIO" });
+  });
+
   it("is listed with its siblings in order, any number of them", async () => {
     const many = join(folder, "many");
     execFileSync("sh", [
@@ -251,6 +279,12 @@ describe("the agent", () => {
       uid: userInfo().uid,
     });
     expect(found.map((one) => one.pid)).toEqual(found.map((one) => one.pid).sort((a, b) => a - b));
+    const lines = await agent.commandLines();
+    const still = new Set(lines.map(({ pid }) => pid));
+    expect(lines).toEqual(expect.arrayContaining([expect.objectContaining({ argv: ["sleep", "5.25"] })]));
+    expect(found.filter(({ pid }) => still.has(pid)).map(({ pid, argv }) => ({ pid, argv }))).toEqual(
+      lines.filter(({ pid }) => found.some((one) => one.pid === pid)),
+    );
   });
 
   it("reads files ahead and passes over those that are not there", async () => {

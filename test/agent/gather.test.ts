@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -51,6 +51,26 @@ describe("requests that only look", () => {
       agent.processes().then((list) => list.some(({ pid }) => pid === process.pid)),
     ]);
     expect(answers).toEqual([...names, null, "file-3".length, true]);
+    expect(transport.asked).toBe(1);
+  });
+
+  it("find their own file, whatever folder the one before them was in", async () => {
+    const inner = join(folder, "inner");
+    mkdirSync(join(inner, "below"), { recursive: true });
+    writeFileSync(join(inner, "file-0"), "inner");
+    writeFileSync(join(inner, "below", "file-0"), "below");
+    const looked = await Promise.all(
+      [
+        ...["file-0", "file-1", "file-2", "inner/file-0", "inner/nothing", "inner/file-0", "file-3"],
+        ...["inner/below/file-0", "inner/below/../file-0", "inner/below/.", "inner/below/", "gone/file-0"],
+        ...["gone/file-0", "gone/file-0", "file-4", "inner/below/..", "file-5"],
+      ].map((name) => agent.look(`${folder}/${name}`)),
+    );
+    expect(looked.map((one) => (one?.bytes === undefined ? one?.stat.type : text(one.bytes)))).toEqual([
+      ...["file-0", "file-1", "file-2", "inner", undefined, "inner", "file-3"],
+      ...["below", "inner", "directory", "directory", undefined],
+      ...[undefined, undefined, "file-4", "directory", "file-5"],
+    ]);
     expect(transport.asked).toBe(1);
   });
 

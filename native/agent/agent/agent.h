@@ -13,6 +13,7 @@
 struct port {
   int in_fd, out_fd;  // the same for a console, -1 if absent
   bool readable, writable, closed;
+  bool held;  // what came in waits for a stream's end
   uint32_t in_length, out_start, out_length;
   uint8_t in[FRAME_HEADER + FRAME_PAYLOAD_MAX];
   uint8_t out[OUT_CAPACITY];
@@ -81,7 +82,7 @@ struct listing {
   int fd;
   int64_t offset;  // directory position after the last entry that was sent
   uint32_t count, limit;
-  bool kernel;
+  bool kernel, argv;
 };
 
 struct stream {
@@ -180,6 +181,7 @@ void op_freeze(struct request* request);
 void op_warm(struct request* request);
 void op_uniqueness(struct request* request);
 void op_unplug(struct request* request);
+void op_look(struct request* request);
 
 // pumps: move what can be moved, true if something was
 bool command_pump(struct stream* stream);
@@ -188,6 +190,8 @@ bool read_pump(struct stream* stream);
 bool list_pump(struct stream* stream);
 bool processes_pump(struct stream* stream);
 bool freeze_pump(struct stream* stream);
+/// Lets go of what looks that came together share.
+void looks_done(void);
 /// Entries of the listing's folder after those already taken, as getdents64 gives them.
 long listing_entries(struct listing* listing, void* buffer, uint32_t capacity);
 void listing_finish(struct stream* stream, bool more);

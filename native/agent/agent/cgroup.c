@@ -9,6 +9,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "agent/kernel_threads.h"
 #include "agent/limits.h"
 #include "agent/strays.h"
 
@@ -16,10 +17,15 @@
 #define RESERVE_SHARE 16
 #define RESERVE_MIN (32ull << 20)
 #define PROCESSES_MAX "4096"
+/// Threads of init and of the agent.
+#define OWN_THREADS 2
+/// The kernel tells how many threads there are in 16 bits; that many have stacks of so much memory.
+#define THREADS_WRAP (65536ull * 16384)
 
 static int base_fd[PORTS] = {-1, -1};
 static int leaf_fd[PORTS][STREAMS_MAX];
 static int background_fd[PORTS] = {-1, -1};
+static int pids_fd[PORTS] = {-1, -1};
 static int freeze_fd = -1, events_fd = -1, memory_events_fd = -1;
 static int root_fd = -1;
 static bool controllers;
@@ -63,7 +69,9 @@ void cgroup_setup(void) {
   static const char* const names[PORTS] = {"workload", "grader"};
   for (int port = 0; port < PORTS; port++) {
     base_fd[port] = folder(root, names[port]);
-    if (base_fd[port] >= 0) background_fd[port] = folder(base_fd[port], "background");
+    if (base_fd[port] < 0) continue;
+    background_fd[port] = folder(base_fd[port], "background");
+    pids_fd[port] = openat(base_fd[port], "pids.current", O_RDONLY | O_CLOEXEC);
   }
   if (base_fd[0] < 0) return;
   if (controllers) limit_workload(base_fd[0]);
@@ -89,10 +97,41 @@ bool cgroup_controllers(void) {
   return controllers;
 }
 
-void cgroup_gather(void) {
+/// The threads in a cgroup with a pids controller; -1 if that is gone.
+static int64_t threads_in(int fd) {
+  char text[32];
+  ssize_t got = fd < 0 ? -1 : pread(fd, text, sizeof text - 1, 0);
+  if (got <= 0) return -1;
+  text[got] = 0;
+  return strtoll(text, NULL, 10);
+}
+
+/// Whether every thread there is, is the kernel's, the agent's own or in the workload: what the kernel counts
+/// itself, nobody in the machine can forge. False also where it cannot be told.
+static bool all_accounted_for(void) {
+  struct sysinfo info;
   // What the grader itself started stays; before that there is nothing in its cgroup but what went there by
   // itself.
-  if (root_fd >= 0 && background_fd[0] >= 0) strays_gather(root_fd, background_fd[0], !grader_ran);
+  int64_t workload = threads_in(pids_fd[0]), grader = grader_ran ? threads_in(pids_fd[1]) : 0;
+  if (workload < 0 || grader < 0 || sysinfo(&info) != 0) return false;
+  if ((uint64_t)(info.totalram - info.freeram) * info.mem_unit >= THREADS_WRAP) return false;
+  return info.procs == workload + grader + OWN_THREADS + kernel_threads_count();
+}
+
+void cgroup_learn(void) {
+  if (root_fd >= 0 && !all_accounted_for()) strays_learn(root_fd);
+}
+
+bool cgroup_gather(void) {
+  if (root_fd < 0 || base_fd[0] < 0 || all_accounted_for()) return false;
+  // Mostly the kernel has a thread more.
+  cgroup_learn();
+  if (all_accounted_for()) return false;
+  // Root may have removed the folder.
+  int into = folder(base_fd[0], "background");
+  bool moved = into >= 0 && strays_gather(root_fd, into, !grader_ran);
+  if (into >= 0) close(into);
+  return moved;
 }
 
 void cgroup_new_machine(void) {

@@ -21,8 +21,10 @@ void cgroup_kill(int leaf);
 void cgroup_leave_behind(int port, int leaf);
 /// Processes that the out-of-memory killer has ended in the workload so far.
 int64_t cgroup_oom_kills(void);
-/// Moves the processes that left the workload back into it.
-void cgroup_gather(void);
+/// Looks at the kernel's threads that are new, so that a gathering need not.
+void cgroup_learn(void);
+/// Moves the processes that left the workload back into it; true if there were any.
+bool cgroup_gather(void);
 /// Asks for the workload's freeze or thaw; 0 or an errno.
 int cgroup_freeze(bool frozen);
 /// 1 if all of the workload is frozen, 0 if not, negative errno.

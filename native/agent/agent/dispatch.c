@@ -105,6 +105,7 @@ static void handle_request(struct request* request) {
       [OP_POWEROFF] = op_poweroff,
       [OP_UNIQUENESS] = op_uniqueness,
       [OP_UNPLUG] = op_unplug,
+      [OP_LOOK] = op_look,
   };
   uint16_t op = request->frame.op;
   if (stream_find(request->port, request->frame.stream) != NULL) {
@@ -163,7 +164,7 @@ static void handle_data(struct request* request) {
 
 bool dispatch(struct port* port) {
   uint32_t used = 0;
-  while (port_has_room(port)) {
+  while (!port->held && port_has_room(port)) {
     struct request request = {.port = port};
     enum frame_status status = frame_parse(port->in + used, port->in_length - used, &request.frame);
     if (status == FRAME_PARTIAL) break;
@@ -182,6 +183,7 @@ bool dispatch(struct port* port) {
     used += FRAME_HEADER + request.frame.length;
   }
   if (used == 0) return false;
+  looks_done();
   port->in_length -= used;
   memmove(port->in, port->in + used, port->in_length);
   return true;

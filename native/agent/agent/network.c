@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/cgroup.h"
 #include "agent/identity.h"
 
 #define CARD "eth0"
@@ -108,6 +109,7 @@ int identity_network(const uint8_t* mac, const char* ip, const char** state) {
   return 0;
 }
 
+/// Asked before a golden is frozen: what is done here, no fork has to do.
 void op_unplug(struct request* request) {
   empty_request(request);
   if (!request_done(request)) return;
@@ -121,6 +123,7 @@ void op_unplug(struct request* request) {
     reply_errno(request->port, request->frame.stream, error, "link");
     return;
   }
+  cgroup_learn();
   struct mp_writer writer = reply_start(request->port);
   mp_put_map(&writer, 0);
   reply_end(request->port, request->frame.stream, &writer);

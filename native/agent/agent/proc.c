@@ -1,7 +1,6 @@
 #include "agent/proc.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +14,11 @@ int proc_open(void) {
 
 ssize_t proc_read(int proc, const char* pid, const char* file, char* text, size_t capacity) {
   char path[64];
-  snprintf(path, sizeof path, "%.20s/%s", pid, file);
+  size_t digits = strnlen(pid, sizeof path / 2), length = strlen(file);
+  if (digits + length + 2 > sizeof path) return -1;
+  memcpy(path, pid, digits);
+  path[digits] = '/';
+  memcpy(path + digits + 1, file, length + 1);
   int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return -1;
   ssize_t got = read(fd, text, capacity - 1);

@@ -10,6 +10,9 @@
 #include "agent/kernel_threads.h"
 #include "agent/proc.h"
 
+// FIRST_PROCESS_ENTRY of the kernel's fs/proc/internal.h: /proc/self has that place, and then come the
+// processes.
+#define PROCESSES_OFFSET 256
 #define PROCESS_RECORD_MAX (ARGV_RECORD_BYTES + ARGV_RECORD_BYTES * 2 + 256)
 
 static void put_argv(struct mp_writer* writer, const char* text, ssize_t length) {
@@ -24,7 +27,7 @@ static void put_argv(struct mp_writer* writer, const char* text, ssize_t length)
   }
 }
 
-/// Writes one record unless the process is gone or not wanted.
+/// Writes one record of all there is unless the process is gone or not wanted.
 static bool put_process(struct mp_writer* writer, int proc, const char* pid, bool kernel) {
   static char text[ARGV_RECORD_BYTES];
   struct process process;
@@ -43,24 +46,55 @@ static bool put_process(struct mp_writer* writer, int proc, const char* pid, boo
   return true;
 }
 
+/// Writes a command line's record. The kernel's threads and the dead have none.
+static bool put_command_line(struct mp_writer* writer, int proc, const char* pid) {
+  static char text[ARGV_RECORD_BYTES];
+  ssize_t length = proc_read(proc, pid, "cmdline", text, sizeof text);
+  if (length <= 0) return false;
+  mp_put_array(writer, 2);
+  mp_put_int(writer, atoi(pid));
+  put_argv(writer, text, length);
+  return true;
+}
+
+/// Where the processes begin in /proc: half of a listing's cost is what stands before. 0 where it is
+/// otherwise.
+static int64_t processes_offset(int proc) {
+  _Alignas(8) char entry[64];
+  struct listing listing = {.fd = proc, .offset = PROCESSES_OFFSET};
+  const struct folder_entry* first = (const void*)entry;
+  long got = proc < 0 ? 0 : listing_entries(&listing, entry, sizeof entry);
+  return got > 0 && strcmp(first->name, "self") == 0 ? PROCESSES_OFFSET : 0;
+}
+
 void op_processes(struct request* request) {
-  bool kernel = false;
+  struct listing listing = {.limit = RECORDS_DEFAULT};
   uint32_t pairs = mp_map(&request->reader);
   struct span key;
   while (next_key(&request->reader, &pairs, &key)) {
     if (span_is(key, "kernel"))
-      kernel = mp_bool(&request->reader);
+      listing.kernel = mp_bool(&request->reader);
+    else if (span_is(key, "argv"))
+      listing.argv = mp_bool(&request->reader);
     else
       unknown_key(&request->reader, key);
   }
   if (!request_done(request)) return;
-  int fd = proc_open();
-  struct stream* stream = fd < 0 ? NULL : stream_open(request, STREAM_PROCESSES);
-  if (fd < 0) reply_errno(request->port, request->frame.stream, errno, "open");
+  listing.fd = proc_open();
+  struct stream* stream = listing.fd < 0 ? NULL : stream_open(request, STREAM_PROCESSES);
+  if (listing.fd < 0) reply_errno(request->port, request->frame.stream, errno, "open");
+  listing.offset = processes_offset(listing.fd);
   if (stream != NULL)
-    stream->listing = (struct listing){.fd = fd, .limit = RECORDS_DEFAULT, .kernel = kernel};
-  else if (fd >= 0)
-    close(fd);
+    stream->listing = listing;
+  else if (listing.fd >= 0)
+    close(listing.fd);
+}
+
+static bool put_entry(struct mp_writer* writer, const struct listing* listing, const char* name) {
+  if (name[0] < '0' || name[0] > '9') return false;
+  if (!listing->kernel && kernel_thread_known(atoi(name))) return false;
+  if (listing->argv) return put_command_line(writer, listing->fd, name);
+  return put_process(writer, listing->fd, name, listing->kernel);
 }
 
 bool processes_pump(struct stream* stream) {
@@ -73,15 +107,13 @@ bool processes_pump(struct stream* stream) {
       listing_finish(stream, got > 0);
       return true;
     }
-    if (listing->offset == 0 && !listing->kernel) kernel_threads_read(listing->fd);
+    kernel_threads_count();
     struct mp_writer writer;
     mp_start(&writer, port_reserve(stream->port), DATA_MAX);
     for (long at = 0; at < got && writer.capacity - writer.length > PROCESS_RECORD_MAX;) {
       const struct folder_entry* entry = (const void*)(entries + at);
       at += entry->length;
-      bool wanted = entry->name[0] >= '0' && entry->name[0] <= '9' &&
-                    (listing->kernel || !is_kernel_thread(atoi(entry->name)));
-      if (wanted && put_process(&writer, listing->fd, entry->name, listing->kernel)) listing->count++;
+      if (put_entry(&writer, listing, entry->name)) listing->count++;
       listing->offset = entry->offset;
     }
     if (writer.length > 0) {

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,22 +23,38 @@ static bool put(int group, const char* file, const char* text) {
   return done;
 }
 
-/// Moves the processes of one cgroup; true if there were any.
-static bool move_all(int group, int into) {
+/// The numbers in the list of a cgroup's processes, one a line; null if it cannot be read. Valid until the
+/// next call.
+static char* list_of(int group) {
   static char text[PIDS_BYTES];
   int fd = openat(group, "cgroup.procs", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
+  if (fd < 0) return NULL;
   size_t used = 0;
   for (ssize_t got; used + 1 < sizeof text && (got = read(fd, text + used, sizeof text - 1 - used)) > 0;)
     used += (size_t)got;
   close(fd);
   text[used] = 0;
+  return text;
+}
+
+static bool is_ours(int pid) {
+  return pid <= 1 || pid == getpid();
+}
+
+/// Moves the processes of one cgroup; true if there were any.
+static bool move_all(int proc, int group, int into) {
   bool moved = false;
   char* save = NULL;
+  char* text = list_of(group);
+  if (text == NULL) return false;
   for (char* line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
     int pid = atoi(line);
-    if (pid <= 1 || pid == getpid() || is_kernel_thread(pid)) continue;
-    moved |= put(into, "cgroup.procs", line);
+    if (is_ours(pid) || kernel_thread_look(proc, pid)) continue;
+    if (put(into, "cgroup.procs", line))
+      moved = true;
+    else
+      // Root may have made the workload's cgroups such that none takes it in.
+      kill(pid, SIGSTOP);
   }
   return moved;
 }
@@ -54,10 +71,15 @@ static bool populated(int group) {
   return strstr(text, "populated 0") == NULL;
 }
 
-static void gather(int group, int into, int depth, bool grader) {
+struct gathering {
+  int proc, into;
+  bool grader, moved;
+};
+
+static void gather(struct gathering* all, int group, int depth) {
   if (!populated(group)) return;
   // What is listed may fork before it is moved.
-  for (int round = 0; round < ROUNDS_MAX && move_all(group, into); round++) continue;
+  for (int round = 0; round < ROUNDS_MAX && move_all(all->proc, group, all->into); round++) all->moved = true;
   int listed = openat(group, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* folder = listed < 0 ? NULL : fdopendir(listed);
   if (folder == NULL) {
@@ -67,11 +89,11 @@ static void gather(int group, int into, int depth, bool grader) {
   for (struct dirent* entry; (entry = readdir(folder)) != NULL;) {
     if (entry->d_type != DT_DIR || entry->d_name[0] == '.') continue;
     if (depth == 0 && strcmp(entry->d_name, "workload") == 0) continue;
-    if (depth == 0 && strcmp(entry->d_name, "grader") == 0 && !grader) continue;
+    if (depth == 0 && strcmp(entry->d_name, "grader") == 0 && !all->grader) continue;
     int below = openat(group, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (below < 0) continue;
     if (depth < DEPTH_MAX)
-      gather(below, into, depth + 1, grader);
+      gather(all, below, depth + 1);
     else
       put(below, "cgroup.freeze", "1");
     close(below);
@@ -79,10 +101,23 @@ static void gather(int group, int into, int depth, bool grader) {
   closedir(folder);
 }
 
-void strays_gather(int root, int into, bool grader) {
+bool strays_gather(int root, int into, bool grader) {
+  struct gathering all = {.proc = proc_open(), .into = into, .grader = grader};
+  if (all.proc < 0) return false;
+  kernel_threads_count();
+  gather(&all, root, 0);
+  close(all.proc);
+  return all.moved;
+}
+
+void strays_learn(int root) {
   int proc = proc_open();
-  if (proc < 0) return;
-  kernel_threads_read(proc);
-  close(proc);
-  gather(root, into, 0, grader);
+  char* save = NULL;
+  char* text = proc < 0 ? NULL : list_of(root);
+  char* line = text == NULL ? NULL : strtok_r(text, "\n", &save);
+  for (; line != NULL; line = strtok_r(NULL, "\n", &save)) {
+    int pid = atoi(line);
+    if (!is_ours(pid)) kernel_thread_look(proc, pid);
+  }
+  if (proc >= 0) close(proc);
 }

@@ -45,6 +45,9 @@ void stream_close(struct stream* stream) {
     case STREAM_COMMAND:
       command_release(stream);
       break;
+    case STREAM_FREEZE:
+      stream->port->held = false;
+      break;
     default:
       break;
   }

@@ -2,11 +2,13 @@
  * The host's client of a guest agent: one object for one port of one machine. Requests are served in the order they are made;
  * the machine runs only while one is being served. Every method rejects with a `ShinkenError`.
  */
+import type { z } from "zod";
 import { ShinkenError } from "../../errors/index.js";
 import type {
   ExecRequest,
   ExecResult,
   FileStat,
+  Look,
   ProcessInfo,
   ReadOptions,
   StreamOptions,
@@ -16,10 +18,11 @@ import { type ExecExtras, graceMs } from "./command.js";
 import { AgentDialogue } from "./dialogue.js";
 import { exec } from "./exec.js";
 import { protocolError } from "./failures.js";
-import { hash, list, readFile, stat, statIfExists, writeFile } from "./files.js";
+import { hash, list, look, readFile, stat, statIfExists, writeFile } from "./files.js";
 import { Channel, Op } from "./frame.js";
 import { AgentLink, type ExchangeOptions, payloadOf } from "./link.js";
 import {
+  commandLineRecord,
   emptyReply,
   helloReply,
   listReply,
@@ -27,6 +30,7 @@ import {
   processInfo,
   processRecord,
   warmReply,
+  words,
 } from "./replies.js";
 import { request } from "./request.js";
 import { AgentStream } from "./stream.js";
@@ -141,6 +145,11 @@ export class AgentClient {
     return statIfExists(this.#link, path, limits);
   }
 
+  /** What lies at a path itself, with the content of a small file; null where nothing is. */
+  look(path: string, limits: ExchangeOptions = this.#limits): Promise<Look | null> {
+    return look(this.#link, path, limits);
+  }
+
   list(path: string, limit = defaultListed, limits: ExchangeOptions = this.#limits): Promise<FileStat[]> {
     return list(this.#link, path, limit, limits);
   }
@@ -152,17 +161,32 @@ export class AgentClient {
 
   /** Processes of the guest without kernel threads, sorted by pid. */
   async processes(limits: ExchangeOptions = this.#limits): Promise<ProcessInfo[]> {
-    const found: ProcessInfo[] = [];
-    await request(this.#link, Op.processes, "processes", {}, listReply, {
+    const records = await this.#processRecords(processRecord, {}, limits);
+    return records.map(processInfo).sort((a, b) => a.pid - b.pid);
+  }
+
+  /** Command lines of the processes that have one, sorted by pid. */
+  async commandLines(limits: ExchangeOptions = this.#limits): Promise<Pick<ProcessInfo, "pid" | "argv">[]> {
+    const records = await this.#processRecords(commandLineRecord, { argv: true }, limits);
+    return records.map(([pid, argv]) => ({ pid, argv: words(argv) })).sort((a, b) => a.pid - b.pid);
+  }
+
+  async #processRecords<T>(
+    schema: z.ZodType<T>,
+    fields: { argv?: boolean },
+    limits: ExchangeOptions,
+  ): Promise<T[]> {
+    const found: T[] = [];
+    await request(this.#link, Op.processes, "processes", fields, listReply, {
       ...limits,
       looks: processBytes,
       credit: processCredit,
       onData: (channel, bytes) => {
         if (channel !== Channel.records) throw protocolError(`records on channel ${channel}`);
-        found.push(...parseRecords(processRecord, bytes).map(processInfo));
+        found.push(...parseRecords(schema, bytes));
       },
     });
-    return found.sort((a, b) => a.pid - b.pid);
+    return found;
   }
 
   /** Lets guest time pass. */

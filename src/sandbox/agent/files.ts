@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { z } from "zod";
 import { ShinkenError } from "../../errors/index.js";
-import type { FileStat, ReadOptions, WriteOptions } from "../sandbox.js";
+import type { FileStat, Look, ReadOptions, WriteOptions } from "../sandbox.js";
 import { defaultUser, toBytes } from "./command.js";
 import { GuestError, protocolError } from "./failures.js";
 import { Channel, inputFrames, joined, Op } from "./frame.js";
@@ -11,6 +11,7 @@ import {
   fileRecord,
   fileStat,
   listReply,
+  lookReply,
   parseRecords,
   readReply,
   recordName,
@@ -27,6 +28,8 @@ const gatheredStep = 64 << 10;
 const writeStep = 8 << 20;
 /** A hash reads the file in pieces of this size. */
 const hashStep = 8 << 20;
+/** The most that a look brings along. */
+const lookBytes = 32 << 10;
 /** Entries of a folder that the agent sends at the most. */
 const maxEntries = 65_536;
 const recordCredit = 512 << 20;
@@ -136,13 +139,28 @@ export async function stat(
 }
 
 /** As `stat`, but null where nothing is. */
-export async function statIfExists(
+export function statIfExists(
   link: AgentLink,
   path: string,
   limits: ExchangeOptions,
 ): Promise<FileStat | null> {
+  return unlessAbsent(() => stat(link, path, limits));
+}
+
+/** What lies at a path, with the content of a small file; null where nothing is. */
+export function look(link: AgentLink, path: string, limits: ExchangeOptions): Promise<Look | null> {
+  return unlessAbsent(async () => {
+    const [record, bytes] = await request(link, Op.look, `read ${path}`, { path }, lookReply, {
+      ...limits,
+      looks: lookBytes,
+    });
+    return { stat: fileStat(path, record), bytes: bytes?.slice() };
+  });
+}
+
+async function unlessAbsent<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
-    return await stat(link, path, limits);
+    return await ask();
   } catch (error) {
     if (error instanceof GuestError && (error.errno === "ENOENT" || error.errno === "ENOTDIR")) return null;
     throw error;

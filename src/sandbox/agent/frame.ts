@@ -23,6 +23,7 @@ export const Op = {
   poweroff: 12,
   uniqueness: 13,
   unplug: 14,
+  look: 15,
 } as const;
 export const Channel = { input: 0, stdout: 1, stderr: 2, records: 3, file: 4 } as const;
 export const Control = { credit: 1, signal: 2, resize: 3, cancel: 4 } as const;

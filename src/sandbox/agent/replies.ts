@@ -70,6 +70,9 @@ export const fileRecord = z.tuple([
   small,
   bytes.nullable(),
 ]);
+export const lookReply = z.tuple([fileRecord, bytes.nullable()]);
+/** A process's number and command line. */
+export const commandLineRecord = z.tuple([small, z.array(bytes)]);
 export const processRecord = z.tuple([
   small,
   small,
@@ -155,6 +158,11 @@ export function processInfo(record: z.infer<typeof processRecord>): ProcessInfo 
     uid,
     state,
     name: looseText.decode(name),
-    argv: argv.map((argument) => looseText.decode(argument)),
+    argv: words(argv),
   };
+}
+
+/** A command line. */
+export function words(argv: readonly Uint8Array[]): string[] {
+  return argv.map((word) => looseText.decode(word));
 }

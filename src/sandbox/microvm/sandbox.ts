@@ -14,6 +14,7 @@ import type {
   ForkOptions,
   Golden,
   GoldenKey,
+  Look,
   Network,
   NetworkAddress,
   ProcessInfo,
@@ -123,8 +124,16 @@ export class MicrovmSandbox implements Sandbox {
     return this.#settled(() => {
       if (this.descent.kind !== "grade") return this.#turn(work);
       this.#checkOpen();
-      return this.turns.share(() => this.#prepared(work));
+      return this.turns.share(() => this.#aheadOf(work));
     });
+  }
+
+  /** The workload's freeze and the looks go to the agent together: it looks once nothing runs any more. */
+  async #aheadOf<T>(work: () => Promise<T>): Promise<T> {
+    this.#checkOpen();
+    const frozen = this.#goesOn ? undefined : this.#freezeWorkload();
+    const [result] = await Promise.all([this.#guarded(work), frozen]);
+    return result;
   }
 
   /** In a grade fork the workload is frozen first, unless said otherwise: nothing that the agent left behind runs while checks look. */
@@ -135,12 +144,14 @@ export class MicrovmSandbox implements Sandbox {
   }
 
   #freezeWorkload(): Promise<void> {
-    this.#frozen ??= this.#guarded(() => this.agent.freeze(true, FREEZE_MS)).catch((error: unknown) => {
-      // A process that waits inside the kernel cannot be seen to stand still; it is stopped before it could run again.
-      if (error instanceof GuestError && error.errno === "ETIMEDOUT") return;
-      this.#frozen = null;
-      throw error;
-    });
+    this.#frozen ??= this.#guarded(() => this.agent.freeze(true, FREEZE_MS, { looks: 0 })).catch(
+      (error: unknown) => {
+        // A process that waits inside the kernel cannot be seen to stand still; it is stopped before it could run again.
+        if (error instanceof GuestError && error.errno === "ETIMEDOUT") return;
+        this.#frozen = null;
+        throw error;
+      },
+    );
     return this.#frozen;
   }
 
@@ -225,6 +236,10 @@ export class MicrovmSandbox implements Sandbox {
     return this.#look(() => this.agent.statIfExists(path, this.#lookLimits));
   }
 
+  look(path: string): Promise<Look | null> {
+    return this.#look(() => this.agent.look(path, this.#lookLimits));
+  }
+
   list(path: string, limit?: number): Promise<FileStat[]> {
     return this.#look(() => this.agent.list(path, limit, this.#lookLimits));
   }
@@ -235,6 +250,10 @@ export class MicrovmSandbox implements Sandbox {
 
   processes(): Promise<ProcessInfo[]> {
     return this.#look(() => this.agent.processes(this.#lookLimits));
+  }
+
+  commandLines(): Promise<Pick<ProcessInfo, "pid" | "argv">[]> {
+    return this.#look(() => this.agent.commandLines(this.#lookLimits));
   }
 
   wait(ms: number): Promise<void> {

@@ -165,6 +165,75 @@ for port in sorted(glob.glob("/dev/vport*")):
     },
   );
 
+  it("cannot make the workload's cgroups such that none takes back who left", async () => {
+    // What is below a cgroup of threads takes in nobody; a cgroup can become that while nobody is in it.
+    const script = `echo $$ > /sys/fs/cgroup/cgroup.procs
+      until echo threaded > /sys/fs/cgroup/workload/cgroup.type; do sleep 0.1; done; exec sleep 8888`;
+    await box.writeFile("/root/stray.sh", script, { user: "root" });
+    await run(box, "setsid sh /root/stray.sh > /dev/null 2>&1 &", "root");
+    await box.wait(1000);
+    const fork = await box.fork("grade");
+    try {
+      const { pid } = (await fork.processes()).find(({ argv }) => argv.join(" ") === "sleep 8888") ?? {};
+      const tell = `sleep 0.1; cut -d: -f3 /proc/${pid}/cgroup; cut -d" " -f3 /proc/${pid}/stat`;
+      const { stdout } = await fork.exec({ argv: ["/bin/sh", "-c", tell], user: "root" });
+      expect(Buffer.from(stdout).toString()).toBe("/\nT\n");
+    } finally {
+      await fork.close();
+    }
+  });
+
+  it("cannot have a thread of the kernel's end and a process take its place unnoticed", async () => {
+    const threads = async (): Promise<string[]> =>
+      (await run(box, "cat /proc/2/task/2/children", "root")).trim().split(" ");
+    const before = await threads();
+    // Five minutes without work end a worker that is one too many.
+    await box.wait(400_000);
+    const after = new Set(await threads());
+    const ended = before.filter((pid) => !after.has(pid));
+    expect(ended.length).toBeGreaterThan(0);
+    for (const pid of ended) {
+      const script = `echo $$ > /sys/fs/cgroup/cgroup.procs; echo $((${pid} - 1)) > /proc/sys/kernel/ns_last_pid
+        setsid sleep 8888 > /dev/null 2>&1 & sleep 0.1`;
+      await run(box, script, "root");
+    }
+    const running = `for pid in ${ended.join(" ")}; do echo $pid $(cat /proc/$pid/cgroup) $(tr '\\0' ' ' < /proc/$pid/cmdline); done`;
+    expect(await run(box, running, "root")).toBe(ended.map((pid) => `${pid} 0::/ sleep 8888\n`).join(""));
+    const fork = await box.fork("grade");
+    try {
+      const seen = (await fork.processes())
+        .filter(({ argv }) => argv[0] === "sleep")
+        .map(({ pid }) => `${pid}`);
+      expect(seen.sort()).toEqual(ended.sort());
+      for (const pid of ended) {
+        const { stdout } = await fork.exec({ argv: ["/bin/cat", `/proc/${pid}/cgroup`], user: "root" });
+        expect(Buffer.from(stdout).toString()).toBe("0::/workload/background\n");
+      }
+    } finally {
+      await fork.close();
+    }
+  });
+
+  it("cannot have the kernel start a process that is neither seen nor stands still", async () => {
+    const handler = `#!/bin/sh
+      while :; do for gold in /run/shinken-grader/*/gold; do [ -e "$gold" ] && cat "$gold" > /home/agent/out.json && exit; done; done`;
+    await box.writeFile("/root/handler.sh", handler, { user: "root", mode: 0o755 });
+    await box.writeFile("/home/agent/out.json", "mine");
+    await run(box, "echo '|/root/handler.sh' > /proc/sys/kernel/core_pattern", "root");
+    await run(box, "(sh -c 'kill -SEGV $$') > /dev/null 2>&1 & sleep 0.5");
+    const compare =
+      "import json, sys, time; time.sleep(1); print(json.dumps(open(sys.argv[1]).read() == open('/home/agent/out.json').read()))";
+    const seen = {
+      id: "seen",
+      channel: "process",
+      query: { kind: "count", argv_contains: ["/root/handler.sh"] },
+      assert: { type: "number", equals: 1 },
+    };
+    const argv = ["/usr/bin/python3", "-c", compare, { asset: "gold" }];
+    const verdict = await gradeOn(box, { all: [command("compare", argv, false), seen] }, { gold: "theirs" });
+    expect(told(verdict)).toEqual({ compare: "passed", seen: "passed" });
+  });
+
   it("cannot hide a process by mounting over /proc", async () => {
     await run(box, "sleep 9999 > /dev/null 2>&1 &");
     await run(box, "mkdir /srv/empty && mount --bind /srv/empty /proc", "root");

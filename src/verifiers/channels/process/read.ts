@@ -11,6 +11,10 @@ const ENDED = new Set(["Z", "X"]);
 
 export const readProcess: ReadChannel<ProcessQuery> = async (query, context) => {
   const view = await context.view();
+  if (query.kind === "count" && asksForWords(query)) {
+    const lines = await view.commandLines();
+    return { type: "number", value: lines.filter(({ argv }) => hasWords(argv, query)).length };
+  }
   const found = (await view.processes()).filter((one) => matches(one, query)).sort((a, b) => a.pid - b.pid);
   switch (query.kind) {
     case "count":
@@ -26,12 +30,21 @@ export const readProcess: ReadChannel<ProcessQuery> = async (query, context) => 
   }
 };
 
+/** Whether command lines alone decide. What has ended has none, and so no words: `zombies` makes no difference. */
+function asksForWords({ name, uid, argv, argv_contains: contains }: ProcessQuery): boolean {
+  return name === undefined && uid === undefined && (argv ?? contains) !== undefined;
+}
+
 function matches(process: ProcessInfo, query: ProcessQuery): boolean {
   if (!query.zombies && ENDED.has(process.state)) return false;
   if (query.uid !== undefined && process.uid !== query.uid) return false;
   if (query.name !== undefined && !hasName(process, query.name)) return false;
-  if (query.argv?.every((word, index) => process.argv[index] === word) === false) return false;
-  return query.argv_contains?.every((word) => process.argv.includes(word)) ?? true;
+  return hasWords(process.argv, query);
+}
+
+function hasWords(argv: readonly string[], query: ProcessQuery): boolean {
+  if (query.argv?.every((word, index) => argv[index] === word) === false) return false;
+  return query.argv_contains?.every((word) => argv.includes(word)) ?? true;
 }
 
 function hasName(process: ProcessInfo, name: string): boolean {
