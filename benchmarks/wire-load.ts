@@ -1,6 +1,6 @@
 /**
- * The load client: `node wire-load.js URL SESSIONS SECONDS`. Every session keeps one step in flight over one shared
- * connection. Prints one JSON object.
+ * The load client: `node wire-load.js URL SESSIONS SECONDS [IMAGE]`. Every session keeps one step in flight over one shared
+ * connection: an echo, or a command on a machine of that image. Prints one JSON object.
  */
 import { pathToFileURL } from "node:url";
 import { connect, type RemoteSession } from "../src/client/index.js";
@@ -11,23 +11,32 @@ export interface WireLoad {
   p50_ms: number;
   p99_ms: number;
   steps: number;
+  /** With those before anything is measured. */
+  steps_all: number;
 }
 
 /** Share of the time that is played before anything is measured. */
 const warmUpShare = 0.2;
 
-const actions = [{ type: "echo", text: "a step of an ordinary length, as an agent would send it" }];
+type Actions = readonly Record<string, unknown>[];
 
-export async function load(url: string, count: number, seconds: number): Promise<WireLoad> {
+const echo: Actions = [{ type: "echo", text: "a step of an ordinary length, as an agent would send it" }];
+const command: Actions = [{ type: "exec", command: "true" }];
+
+export async function load(url: string, count: number, seconds: number, image?: string): Promise<WireLoad> {
   const client = await connect(url);
+  const actions = image === undefined ? echo : command;
   const sessions = await Promise.all(
-    Array.from({ length: count }, () => client.create({ environment: "echo" })),
+    Array.from({ length: count }, () =>
+      client.create(image === undefined ? { environment: "echo" } : { image }),
+    ),
   );
   await Promise.all(sessions.map((session) => session.reset()));
-  await playFor(sessions, seconds * warmUpShare, []);
+  const warmUp: number[] = [];
+  await playFor(sessions, actions, seconds * warmUpShare, warmUp);
   const samples: number[] = [];
   const started = performance.now();
-  await playFor(sessions, seconds, samples);
+  await playFor(sessions, actions, seconds, samples);
   const taken = (performance.now() - started) / 1000;
   await Promise.all(sessions.map((session) => session.close()));
   await client.close();
@@ -36,11 +45,13 @@ export async function load(url: string, count: number, seconds: number): Promise
     p50_ms: rounded(percentile(samples, 0.5)),
     p99_ms: rounded(percentile(samples, 0.99)),
     steps: samples.length,
+    steps_all: warmUp.length + samples.length,
   };
 }
 
 async function playFor(
   sessions: readonly RemoteSession[],
+  actions: Actions,
   seconds: number,
   samples: number[],
 ): Promise<void> {
@@ -58,6 +69,6 @@ async function playFor(
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const [url = "", count = "1", seconds = "1"] = process.argv.slice(2);
-  process.stdout.write(`${JSON.stringify(await load(url, Number(count), Number(seconds)))}\n`);
+  const [url = "", count = "1", seconds = "1", image] = process.argv.slice(2);
+  process.stdout.write(`${JSON.stringify(await load(url, Number(count), Number(seconds), image))}\n`);
 }

@@ -1,11 +1,12 @@
 /** `shinken bench wire`: steps over loopback on echo sessions. Server and load client are processes of their own. */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { hostFacts } from "./statistics.js";
 import type { WireLoad } from "./wire-load.js";
+import { compareRecording, type RecordingCost } from "./wire-recording.js";
+import { startServer } from "./wire-server.js";
 
 const run = promisify(execFile);
 
@@ -16,66 +17,53 @@ export interface WireBenchmarkOptions {
   sessions?: readonly number[] | undefined;
   /** Seconds for each. */
   seconds: number;
+  /** Image of the machines whose steps are recorded and not. */
+  image: string;
   onProgress?: ((line: string) => void) | undefined;
 }
 
 export interface WireBenchmark {
   host: Record<string, unknown>;
+  /** Nothing is recorded. */
   sessions: Record<string, WireLoad>;
+  /** Steps of machines are left out where there is no such image. */
+  recording: { echo: RecordingCost; machine: RecordingCost | null };
 }
 
 const defaultSessions = [1, 8, 64, 1000];
 
 export async function benchmarkWire(options: WireBenchmarkOptions): Promise<WireBenchmark> {
-  const server = spawn(
-    process.execPath,
-    [
-      options.launcher,
-      "serve",
-      "--port",
-      "0",
-      "--json",
-      "--log-level",
-      "warn",
-      "--drain",
-      "0",
-      "--stop-with-stdin",
-    ],
-    { stdio: ["pipe", "pipe", "inherit"] },
-  );
+  const sessions: Record<string, WireLoad> = {};
+  const server = await startServer(options.launcher, ["--no-record"]);
   try {
-    const url = await firstUrl(server);
-    const sessions: Record<string, WireLoad> = {};
     for (const count of options.sessions ?? defaultSessions) {
-      const load = await runLoad(url, count, options.seconds);
+      const load = await runLoad(server.url, count, options.seconds);
       sessions[String(count)] = load;
       options.onProgress?.(
         `${count} sessions: ${Math.round(load.steps_per_s)} steps/s, p99 ${load.p99_ms} ms`,
       );
     }
-    return { host: hostFacts(), sessions };
   } finally {
-    // Its standard input ends with it, so that the server goes even if this process is killed.
-    server.stdin.end();
-    if (server.exitCode === null) await new Promise((resolve) => server.once("exit", resolve));
+    await server.stop();
   }
+  const { launcher, seconds, image, onProgress } = options;
+  const compare = { launcher, seconds, runLoad, onProgress };
+  return {
+    host: hostFacts(),
+    sessions,
+    recording: {
+      echo: await compareRecording(compare, 8),
+      machine: await compareRecording(compare, 2, image).catch((error: unknown) => {
+        if (String((error as { stderr?: string }).stderr).includes("image_missing")) return null;
+        throw error;
+      }),
+    },
+  };
 }
 
-async function runLoad(url: string, sessions: number, seconds: number): Promise<WireLoad> {
+async function runLoad(url: string, sessions: number, seconds: number, image?: string): Promise<WireLoad> {
   const client = join(dirname(fileURLToPath(import.meta.url)), "wire-load.js");
-  const { stdout } = await run(process.execPath, [client, url, String(sessions), String(seconds)]);
+  const words = [client, url, String(sessions), String(seconds), ...(image === undefined ? [] : [image])];
+  const { stdout } = await run(process.execPath, words);
   return JSON.parse(stdout) as WireLoad;
-}
-
-/** The server's first line says where it listens. */
-function firstUrl(server: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once("exit", (code) => {
-      reject(new Error(`the server ended with exit code ${code} before it listened`));
-    });
-    if (server.stdout === null) throw new Error("the server has no standard output");
-    createInterface(server.stdout).once("line", (line) => {
-      resolve((JSON.parse(line) as { url: string }).url);
-    });
-  });
 }

@@ -7,7 +7,24 @@ interface WireOptions {
   sessions?: number[];
   seconds: number;
   effort: number;
+  image: string;
   json?: boolean;
+}
+
+interface RecordingCost {
+  sessions: number;
+  plain_steps_per_s: number;
+  recorded_steps_per_s: number;
+  share: number;
+  share_low: number;
+  share_high: number;
+  plain_us_per_step: number | null;
+  recorded_us_per_step: number | null;
+}
+
+interface Report {
+  sessions: Record<string, { steps_per_s: number; p50_ms: number; p99_ms: number }>;
+  recording: { echo: RecordingCost; machine: RecordingCost | null };
 }
 
 interface WireModule {
@@ -15,8 +32,9 @@ interface WireModule {
     launcher: string;
     sessions?: number[] | undefined;
     seconds: number;
+    image: string;
     onProgress: (line: string) => void;
-  }) => Promise<{ sessions: Record<string, { steps_per_s: number; p50_ms: number; p99_ms: number }> }>;
+  }) => Promise<Report>;
 }
 
 export function define(command: Command): void {
@@ -27,10 +45,11 @@ export function define(command: Command): void {
     ])
     .option("--seconds <s>", "time for each number of sessions", seconds, 3)
     .option("--effort <x>", "share of that time", share, 1)
+    .option("--image <name>", "image of the machines whose steps are recorded", "shell")
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
-      "\nServer, load client and this command are three processes.\n\nExample:\n  shinken bench wire --sessions 8 64 --json",
+      "\nServer, load client and this command are three processes. Steps are also compared with and without recording, in turns.\n\nExample:\n  shinken bench wire --sessions 8 64 --json",
     )
     .action(benchWire);
 }
@@ -41,6 +60,7 @@ async function benchWire(options: WireOptions): Promise<void> {
     launcher: launcher(),
     sessions: options.sessions,
     seconds: options.seconds * options.effort,
+    image: options.image,
     onProgress: (line) => process.stderr.write(`${line}\n`),
   });
   if (options.json === true) {
@@ -57,4 +77,13 @@ async function benchWire(options: WireOptions): Promise<void> {
     ];
     process.stdout.write(`${cells.join(" ")}\n`);
   }
+  const { echo, machine } = result.recording;
+  process.stdout.write(recordingLine("echo", echo));
+  if (machine !== null) process.stdout.write(recordingLine("machine", machine));
+}
+
+function recordingLine(name: string, cost: RecordingCost): string {
+  const rates = `${Math.round(cost.plain_steps_per_s)} steps/s, recorded ${Math.round(cost.recorded_steps_per_s)}`;
+  const processor = `processor ${cost.plain_us_per_step ?? "-"} us/step, recorded ${cost.recorded_us_per_step ?? "-"}`;
+  return `${name}, ${cost.sessions} sessions: ${rates}: ${cost.share} (${cost.share_low} to ${cost.share_high}); ${processor}\n`;
 }
