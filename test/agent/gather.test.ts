@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Op } from "../../src/sandbox/agent/frame.js";
 import { AgentClient } from "../../src/sandbox/agent/index.js";
 import type { ExchangeRequest } from "../../src/sandbox/agent/transport.js";
 import { buildHostAgent, ProcessTransport } from "./process-transport.js";
@@ -18,6 +19,26 @@ class CountingTransport extends ProcessTransport {
     return super.exchange(request, onFrame);
   }
 }
+
+/** An agent that knows neither looks nor command lines by themselves. */
+class OlderAgentTransport extends ProcessTransport {
+  override exchange(
+    request: ExchangeRequest,
+    onFrame: (frame: Uint8Array) => void,
+  ): Promise<{ reason: string }> {
+    const input = Buffer.from(request.input);
+    for (let at = 0; at < input.length; at += headerBytes + input.readUInt32LE(at)) {
+      if (input.readUInt16LE(at + opOffset) === Op.look) input.writeUInt16LE(unknownOp, at + opOffset);
+    }
+    const field = input.indexOf("argv");
+    if (field !== -1) input.write("arg_", field);
+    return super.exchange({ ...request, input }, onFrame);
+  }
+}
+
+const headerBytes = 16;
+const opOffset = 10;
+const unknownOp = 4095;
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const names = Array.from({ length: 20 }, (_, index) => `file-${index}`);
@@ -72,6 +93,21 @@ describe("requests that only look", () => {
       ...[undefined, undefined, "file-4", "directory", "file-5"],
     ]);
     expect(transport.asked).toBe(1);
+  });
+
+  it("are answered by an older agent too, with what it can tell", async () => {
+    const older = new OlderAgentTransport(program);
+    const asked = new AgentClient(older, { gathers: true });
+    const file = join(folder, "file-3");
+    expect(await Promise.all([asked.look(file), asked.look(join(folder, "missing"))])).toEqual([
+      { stat: await agent.stat(file) },
+      null,
+    ]);
+    expect(await asked.commandLines()).toEqual(
+      expect.arrayContaining([expect.objectContaining({ pid: process.pid })]),
+    );
+    await older.close();
+    expect(older.complaints).toBe("");
   });
 
   it("fail each for itself", async () => {

@@ -17,7 +17,7 @@ import type {
 import { type ExecExtras, graceMs } from "./command.js";
 import { AgentDialogue } from "./dialogue.js";
 import { exec } from "./exec.js";
-import { protocolError } from "./failures.js";
+import { GuestError, protocolError } from "./failures.js";
 import { hash, list, look, readFile, stat, statIfExists, writeFile } from "./files.js";
 import { Channel, Op } from "./frame.js";
 import { AgentLink, type ExchangeOptions, payloadOf } from "./link.js";
@@ -167,7 +167,16 @@ export class AgentClient {
 
   /** Command lines of the processes that have one, sorted by pid. */
   async commandLines(limits: ExchangeOptions = this.#limits): Promise<Pick<ProcessInfo, "pid" | "argv">[]> {
-    const records = await this.#processRecords(commandLineRecord, { argv: true }, limits);
+    let records: [pid: number, argv: Uint8Array[]][];
+    try {
+      records = await this.#processRecords(commandLineRecord, { argv: true }, limits);
+    } catch (error) {
+      // In a state that was kept, an agent may run that is older than this field.
+      if (!(error instanceof GuestError) || !error.step.startsWith("unknown key")) throw error;
+      return (await this.processes(limits))
+        .filter(({ argv }) => argv.length > 0)
+        .map(({ pid, argv }) => ({ pid, argv }));
+    }
     return records.map(([pid, argv]) => ({ pid, argv: words(argv) })).sort((a, b) => a.pid - b.pid);
   }
 

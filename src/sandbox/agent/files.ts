@@ -150,11 +150,17 @@ export function statIfExists(
 /** What lies at a path, with the content of a small file; null where nothing is. */
 export function look(link: AgentLink, path: string, limits: ExchangeOptions): Promise<Look | null> {
   return unlessAbsent(async () => {
-    const [record, bytes] = await request(link, Op.look, `read ${path}`, { path }, lookReply, {
-      ...limits,
-      looks: lookBytes,
-    });
-    return { stat: fileStat(path, record), bytes: bytes?.slice() };
+    try {
+      const [record, bytes] = await request(link, Op.look, `read ${path}`, { path }, lookReply, {
+        ...limits,
+        looks: lookBytes,
+      });
+      return { stat: fileStat(path, record), bytes: bytes?.slice() };
+    } catch (error) {
+      // In a state that was kept, an agent may run that is older than this operation.
+      if (!(error instanceof GuestError) || error.errno !== "ENOSYS") throw error;
+      return { stat: await stat(link, path, limits) };
+    }
   });
 }
 
