@@ -1,7 +1,15 @@
 /** The verifier threads of this process: one pool, made when first needed, closed on request. */
 import { Piscina } from "piscina";
 import type { GroundAssertion } from "./assertions/ground.js";
-import type { SqliteJob, SqliteResult } from "./channels/sqlite/engine.js";
+import {
+  type SqliteJob,
+  type SqliteQuestion,
+  type SqliteReply,
+  type SqliteResult,
+  unpack,
+} from "./channels/sqlite/engine.js";
+import type { DatabaseFiles } from "./channels/sqlite/open.js";
+import { Progress } from "./channels/sqlite/progress.js";
 import type { ParsedQuery } from "./channels/parsers.js";
 import { closeCodePool, codeThreads } from "./code/pool.js";
 import { type Answer, ContentFault, type Judgement } from "./value.js";
@@ -66,8 +74,20 @@ export function parseInPool(
 }
 
 /** Queries a copied database in a thread. */
-export function sqliteInPool(job: SqliteJob, signal?: AbortSignal): Promise<SqliteResult> {
-  return run<SqliteResult>({ do: "sqlite", job }, signal);
+export async function sqliteInPool(job: SqliteJob, signal?: AbortSignal): Promise<SqliteResult> {
+  const { sql, bind, ...files } = job;
+  const [reply] = await databaseInPool(files, [{ sql, bind }], new Progress(), signal);
+  return unpack(reply as SqliteReply);
+}
+
+/** As `sqliteInPool`, several queries of one database: replies of those that the thread came to, the first at least. */
+export function databaseInPool(
+  files: DatabaseFiles,
+  questions: SqliteQuestion[],
+  progress: Progress,
+  signal?: AbortSignal,
+): Promise<SqliteReply[]> {
+  return run<SqliteReply[]>({ do: "sqlite", files, questions, progress: progress.shared }, signal);
 }
 
 /** Scores in a thread; `file` is a library's. */

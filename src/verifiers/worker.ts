@@ -5,7 +5,9 @@
 import { pathToFileURL } from "node:url";
 import type { Json } from "./assertions/json-value.js";
 import type { GroundAssertion } from "./assertions/ground.js";
-import { querySqlite, type SqliteJob, type SqliteResult } from "./channels/sqlite/engine.js";
+import { querySqliteAll, type SqliteQuestion, type SqliteReply } from "./channels/sqlite/engine.js";
+import type { DatabaseFiles } from "./channels/sqlite/open.js";
+import { Progress } from "./channels/sqlite/progress.js";
 import { type ParsedQuery, parseFile } from "./channels/parsers.js";
 import type { Score, ScorerReply } from "./scorer/library.js";
 import { type Answer, ContentFault, type Judgement } from "./value.js";
@@ -13,10 +15,10 @@ import { type Answer, ContentFault, type Judgement } from "./value.js";
 export type Job =
   | { do: "judge"; assertion: GroundAssertion; answer: Answer }
   | { do: "parse"; bytes: Uint8Array; query: ParsedQuery; what: string }
-  | { do: "sqlite"; job: SqliteJob }
+  | { do: "sqlite"; files: DatabaseFiles; questions: SqliteQuestion[]; progress: SharedArrayBuffer }
   | { do: "score"; file: string; id: string; input: Json };
 
-export type JobResult = Judgement | Answer | SqliteResult | ScorerReply;
+export type JobResult = Judgement | Answer | SqliteReply[] | ScorerReply;
 
 /** Faults of the content cross the thread's border as data: a class would arrive as a plain error. */
 export type Reply = { ok: JobResult } | { fault: string };
@@ -28,7 +30,7 @@ async function perform(job: Job): Promise<JobResult> {
     case "parse":
       return parseFile(job.bytes, job.query, job.what);
     case "sqlite":
-      return querySqlite(job.job);
+      return querySqliteAll(job.files, job.questions, new Progress(job.progress));
     case "score": {
       const library = (await import(pathToFileURL(job.file).href)) as { default: Score };
       return library.default(job.id, job.input);

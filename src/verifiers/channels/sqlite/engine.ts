@@ -5,7 +5,8 @@
 import type { BindParams, Database, Statement } from "sql.js";
 import { ShinkenError } from "../../../errors/index.js";
 import { type Cell, ContentFault } from "../../value.js";
-import { type DatabaseFiles, withDatabase, withEmptyDatabase } from "./open.js";
+import { type DatabaseFiles, openAhead, withDatabase, withEmptyDatabase } from "./open.js";
+import type { Progress } from "./progress.js";
 import { type Bind, parameterName, statementFault } from "./statement.js";
 
 const ROW_LIMIT = 10_000;
@@ -13,10 +14,15 @@ const COLUMN_LIMIT = 500;
 /** Characters of all cells of a result. */
 const RESULT_LIMIT = 8 * 1024 * 1024;
 
-export interface SqliteJob extends DatabaseFiles {
+/** Milliseconds after which a job of several queries begins no further one: whoever waits for the first gets it now. */
+const SLICE_MS = 20;
+
+export interface SqliteQuestion {
   sql: string;
   bind?: Bind | undefined;
 }
+
+export interface SqliteJob extends DatabaseFiles, SqliteQuestion {}
 
 export interface SqliteResult {
   columns: string[];
@@ -27,6 +33,48 @@ export interface SqliteResult {
 const EXACT = { useBigInt: true } as const;
 interface ExactStatement {
   get(params: null, config: typeof EXACT): unknown[];
+}
+
+/** A query's answer as it crosses the thread's border, where classes of errors are lost. */
+export type SqliteReply =
+  | { ok: SqliteResult }
+  | { fault: string }
+  | { refused: string; suggestion?: string | undefined };
+
+/** Throws what the query threw. */
+export function unpack(reply: SqliteReply): SqliteResult {
+  if ("ok" in reply) return reply.ok;
+  if ("fault" in reply) throw new ContentFault(reply.fault);
+  throw new ShinkenError("grader_error", reply.refused, { suggestion: reply.suggestion });
+}
+
+/** Runs queries of one database in their order; gives the replies of those that it came to, the first at least. */
+export async function querySqliteAll(
+  files: DatabaseFiles,
+  questions: readonly SqliteQuestion[],
+  progress: Progress,
+): Promise<SqliteReply[]> {
+  // A thread that has just begun loads its code first, which is no query's fault; each says itself what is wrong with the database.
+  await openAhead(files).catch(() => undefined);
+  const start = performance.now();
+  const replies: SqliteReply[] = [];
+  for (const question of questions) {
+    if (replies.length > 0 && (performance.now() - start > SLICE_MS || progress.stopped)) break;
+    progress.goTo(replies.length);
+    replies.push(await replyTo({ ...files, ...question }));
+  }
+  progress.finish();
+  return replies;
+}
+
+async function replyTo(job: SqliteJob): Promise<SqliteReply> {
+  try {
+    return { ok: await querySqlite(job) };
+  } catch (error) {
+    if (error instanceof ContentFault) return { fault: error.message };
+    if (error instanceof ShinkenError) return { refused: error.message, suggestion: error.suggestion };
+    throw error;
+  }
 }
 
 /**

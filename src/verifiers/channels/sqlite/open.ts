@@ -60,6 +60,11 @@ export async function withDatabase<T>(files: DatabaseFiles, work: (database: Dat
   }
 }
 
+/** Opens a database for the queries that follow, if it stays open for them. */
+export async function openAhead(files: DatabaseFiles): Promise<void> {
+  if (files.key !== undefined) await withDatabase(files, () => undefined);
+}
+
 /** Calls `work` with a database that holds nothing. */
 export function withEmptyDatabase<T>(work: (database: Database) => T): Promise<T> {
   return withDatabase({ database: new Uint8Array(), log: null, journal: null }, work);

@@ -1,12 +1,12 @@
 /** Databases of the machine: copied out of the grading fork with their log, queried on the host. */
 import { ShinkenError } from "../../../errors/index.js";
-import { sqliteInPool } from "../../pool.js";
 import { type Answer, type Cell, ContentFault } from "../../value.js";
 import type { ReadChannel } from "../channel.js";
 import { statementFault } from "./statement.js";
 import type { SqliteQuery } from "./query.js";
 import { databaseAt } from "./copies.js";
 import type { SqliteResult } from "./engine.js";
+import { askDatabase } from "./together.js";
 
 export const readSqlite: ReadChannel<SqliteQuery> = async (query, context) => {
   // A query of a code node comes here unproved; a missing database must not hide what is wrong with it.
@@ -22,7 +22,7 @@ export const readSqlite: ReadChannel<SqliteQuery> = async (query, context) => {
   // SQLite names its side files after the path that links lead to.
   const files = await (found.path === query.path ? ahead : databaseAt(view, found.path));
   if (files === null) return { absent: `there is nothing at ${query.path}` };
-  const result = await sqliteInPool({ ...files, sql: query.sql, bind: query.bind }, context.signal);
+  const result = await askDatabase(files, { sql: query.sql, bind: query.bind }, context.signal);
   return shape(result, query.kind);
 };
 
