@@ -64,7 +64,9 @@ function outline({ session, start, steps, verdicts }: Bundle): unknown {
 
 async function expectedOf(file: string): Promise<unknown> {
   const { events, end, error } = await reading(file);
-  const bundle = await readBundle(file).then(outline, (failure: ShinkenError) => ({ error: failure.code }));
+  const bundle = await readBundle(file).then(outline, (failure: unknown) => ({
+    error: (failure as ShinkenError).code,
+  }));
   return { events, ...(error === undefined ? { end } : { error }), bundle };
 }
 

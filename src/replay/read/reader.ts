@@ -223,6 +223,7 @@ class EventDecoder {
       contents.set(keyOf(leaf), null);
       return leaf;
     });
+    if (wanted.length === 0) return value;
     for (const ref of wanted) {
       this.#folder ??= folderOf(this.#path, this.#options);
       contents.set(keyOf(ref), await readBlob(this.#folder, ref));

@@ -111,7 +111,7 @@ const low = "\udf0d";
 
 export const recorded: Record<
   string,
-  { session?: Partial<SessionFacts>; secrets?: string[]; play(script: Script): void }
+  { session?: Partial<SessionFacts>; secrets?: string[]; play: (script: Script) => void }
 > = {
   graded: {
     play: (script) =>
