@@ -164,6 +164,23 @@ describe("the recorder", () => {
     expect(await againstIndex(into.folder)).toEqual({ equal: 1, wrong: [] });
   });
 
+  it("gives up a disk that takes nothing for a while, and the session goes on", async () => {
+    const started = threads();
+    // As long as the thread itself starts, nothing is taken.
+    const into = recorder({ stallMs: 1 });
+    const environment = recordedEcho(into);
+    const codes = infraEvents(environment);
+    await environment.reset();
+    await environment.step([say("a")]);
+    await environment.step([say("b")]);
+    await until(() => codes.length > 0);
+    expect((await environment.step([say("c")])).info).toMatchObject({ step: 3 });
+    await environment.close();
+    expect(codes).toEqual(["recording_failed"]);
+    expect(into.stats()).toMatchObject({ open: 0, failed: 1, queued: 0 });
+    await until(() => started.every(({ threadId }) => threadId === -1));
+  });
+
   it("stops with an infra event where its folder is gone, and the session goes on", async () => {
     const into = recorder();
     rmSync(into.folder, { recursive: true });

@@ -59,11 +59,16 @@ export class BundleState {
       if (long >= deltaChars) content = { ...content, observation };
     }
     if (long >= blobBytes / 4) content = this.#beside(content) as Record<string, unknown>;
-    const envelope: Envelope = { seq: this.#seq, step, t_guest: guest, t_wall: wall };
-    if (action !== undefined) envelope.action_id = action;
-    if (paths.length > 0) envelope.redacted = paths.map(toWellFormed);
+    const seq = this.#seq;
+    const event: Envelope & Record<string, unknown> = { seq, step, t_guest: guest, t_wall: wall, ...content };
     // A client says what it likes in a decision; its fields never stand for ours.
-    this.#writer.add(channel, { ...envelope, ...content, ...envelope });
+    event.seq = seq;
+    event.step = step;
+    event.t_guest = guest;
+    event.t_wall = wall;
+    if (action !== undefined) event.action_id = action;
+    if (paths.length > 0) event.redacted = paths;
+    this.#writer.add(channel, event);
     this.#seq += 1;
   }
 

@@ -42,7 +42,7 @@ export interface Written {
   channels: Map<string, KnownChannel>;
   chunks: McapTypes.ChunkIndex[];
   /** Messages by channel. */
-  counts: Map<number, bigint>;
+  counts: Map<number, number>;
   /** Nanoseconds since 1970. */
   first: bigint | null;
   last: bigint;
@@ -75,6 +75,9 @@ const schemaData = new Map(
   ]),
 );
 
+/** Of every chunk, and there is one a step. */
+export const noMessageIndexes = new Map<number, bigint>();
+
 /** Names the program in the header of each file. */
 export function libraryName(runtime: string): string {
   return `${runtime} skn/${sknVersion}`;
@@ -88,6 +91,8 @@ export class BundleWriter {
   /** Used again for each record: a new one takes 4 KiB. */
   readonly #record = new McapRecordBuilder();
   readonly #hash: Hash;
+  /** Of the latest event. */
+  #time = { milliseconds: 0, nanoseconds: 0n };
   #closed = false;
 
   private constructor(fd: number, written: Written, hash: Hash) {
@@ -138,14 +143,21 @@ export class BundleWriter {
     milliseconds: number,
     data: Uint8Array,
   ): void {
-    const time = BigInt(Math.round(milliseconds)) * 1_000_000n;
+    const time = this.#nanoseconds(milliseconds);
     const message = { channelId: channel.id, sequence, logTime: time, publishTime: time, data };
     this.#chunk.addMessage(message);
     const { counts, first, last } = this.#written;
-    counts.set(channel.id, (counts.get(channel.id) ?? 0n) + 1n);
+    counts.set(channel.id, (counts.get(channel.id) ?? 0) + 1);
     if (first === null || time < first) this.#written.first = time;
     if (time > last) this.#written.last = time;
     if (this.#chunk.byteLength >= chunkBytes) this.closeChunk();
+  }
+
+  /** Events come many in a millisecond, and big integers are dear. */
+  #nanoseconds(milliseconds: number): bigint {
+    if (milliseconds !== this.#time.milliseconds)
+      this.#time = { milliseconds, nanoseconds: BigInt(Math.round(milliseconds)) * 1_000_000n };
+    return this.#time.nanoseconds;
   }
 
   /** Hands everything so far to the operating system: a killed process does not lose it. */
@@ -173,7 +185,7 @@ export class BundleWriter {
       messageEndTime: this.#chunk.messageEndTime,
       chunkStartOffset: BigInt(at),
       chunkLength: BigInt(bytes.byteLength),
-      messageIndexOffsets: new Map(),
+      messageIndexOffsets: noMessageIndexes,
       messageIndexLength: 0n,
       compression: compressed ? "zstd" : "",
       compressedSize: BigInt(records.byteLength),
@@ -193,7 +205,7 @@ export class BundleWriter {
     for (const { schema } of channels.values()) if (schema !== null) tail.writeSchema(schema);
     for (const { channel } of channels.values()) tail.writeChannel(channel);
     tail.writeStatistics({
-      messageCount: [...counts.values()].reduce((sum, one) => sum + one, 0n),
+      messageCount: BigInt([...counts.values()].reduce((sum, one) => sum + one, 0)),
       schemaCount: [...channels.values()].filter(({ schema }) => schema !== null).length,
       channelCount: channels.size,
       attachmentCount: 0,
@@ -201,7 +213,7 @@ export class BundleWriter {
       chunkCount: chunks.length,
       messageStartTime: first ?? 0n,
       messageEndTime: last,
-      channelMessageCounts: counts,
+      channelMessageCounts: new Map([...counts].map(([id, count]) => [id, BigInt(count)])),
     });
     for (const index of chunks) tail.writeChunkIndex(index);
     tail.writeFooter({ summaryStart: BigInt(summaryAt), summaryOffsetStart: 0n, summaryCrc: 0 });

@@ -26,6 +26,8 @@ export interface RecorderOptions {
   secrets?: readonly string[];
   /** Bytes that the folder may hold: beyond, the oldest finished bundles go. Unsaid: nothing is ever removed. */
   budgetBytes?: number | undefined;
+  /** After so long without getting anywhere the disk is given up, and recording with it. Milliseconds; 30,000 if unsaid. */
+  stallMs?: number | undefined;
 }
 
 export interface RecorderStats {
@@ -51,7 +53,9 @@ export class Recorder {
   readonly runtime: string;
   readonly #secrets: string[];
   readonly #budgetBytes: number | null;
+  readonly #stallMs: number;
   #thread: Thread | null = null;
+  #watch: NodeJS.Timeout | null = null;
   readonly #recordings = new Map<number, Recording>();
   readonly #waiting = new Set<Recording>();
   #queue: RecorderRequest[] = [];
@@ -68,6 +72,7 @@ export class Recorder {
     this.runtime = options.runtime;
     this.#secrets = (options.secrets ?? []).filter((secret) => secret !== "");
     this.#budgetBytes = options.budgetBytes ?? null;
+    this.#stallMs = options.stallMs ?? 30_000;
     try {
       mkdirSync(options.folder, { recursive: true });
     } catch (cause) {
@@ -224,8 +229,37 @@ export class Recorder {
 
   /** A process lives on while a bundle is open, and only then. */
   #hold(): void {
-    if (this.#recordings.size > 0) this.#thread?.worker.ref();
-    else this.#thread?.worker.unref();
+    if (this.#recordings.size > 0) {
+      this.#thread?.worker.ref();
+      this.#watch ??= this.#watching();
+    } else {
+      this.#thread?.worker.unref();
+      if (this.#watch !== null) clearInterval(this.#watch);
+      this.#watch = null;
+    }
+  }
+
+  /** A disk that hangs must not hang the sessions with it: they wait for what it has of their steps. */
+  #watching(): NodeJS.Timeout {
+    let before = { reached: this.#number, at: performance.now() };
+    const look = (): void => {
+      const { queued } = this.stats();
+      const reached = (this.#number - queued) | 0;
+      const at = performance.now();
+      if (queued === 0 || reached !== before.reached) before = { reached, at };
+      else if (at - before.at >= this.#stallMs) this.#giveUp();
+    };
+    return setInterval(look, this.#stallMs / 4).unref();
+  }
+
+  #giveUp(): void {
+    const thread = this.#thread;
+    this.#thread = null;
+    this.#queue = [];
+    for (const id of [...this.#recordings.keys()])
+      this.#fail(id, "recording_failed", `the disk has taken nothing for ${this.#stallMs / 1_000} s`);
+    // It ends when what it waits for returns; files and locks are then those of a process that lives, and are recovered after it.
+    void thread?.worker.terminate();
   }
 
   #take(reply: RecorderReply): void {

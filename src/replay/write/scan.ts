@@ -14,7 +14,7 @@ import { BlobRef } from "../format/values.js";
 import { readLimits, sknProfile } from "../format/version.js";
 import { zstdReady } from "../format/zstd.js";
 import { decompressHandlers } from "../read/reader.js";
-import { nothingWritten, type Written } from "./bundle-writer.js";
+import { noMessageIndexes, nothingWritten, type Written } from "./bundle-writer.js";
 import { EpisodeSummary } from "./episode-summary.js";
 
 /** A place in a file, and what is wrong there. */
@@ -211,7 +211,7 @@ class Scanner {
     const { channelId, logTime } = message;
     if (content !== null) this.#note(topic as Channel, content);
     this.#next = next;
-    counts.set(channelId, (counts.get(channelId) ?? 0n) + 1n);
+    counts.set(channelId, (counts.get(channelId) ?? 0) + 1);
     if (first === null || logTime < first) this.#written.first = logTime;
     if (logTime > last) this.#written.last = logTime;
   }
@@ -237,7 +237,7 @@ class Scanner {
       messageEndTime: chunk.messageEndTime,
       chunkStartOffset: BigInt(at),
       chunkLength: BigInt(length),
-      messageIndexOffsets: new Map(),
+      messageIndexOffsets: noMessageIndexes,
       messageIndexLength: 0n,
       compression: chunk.compression,
       compressedSize: BigInt(chunk.records.byteLength),
