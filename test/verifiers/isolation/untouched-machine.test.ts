@@ -37,7 +37,10 @@ const queries: Record<string, [object, object, object?][]> = {
     ],
     [{ kind: "hash", path: FILE }, words],
     [{ kind: "manifest", path: "/home/agent/repo" }, json],
-    [{ kind: "glob", pattern: "/home/**/*" }, { type: "list", contains: ["/x"] }],
+    [
+      { kind: "glob", pattern: "/home/**/*" },
+      { type: "list", contains: ["/x"] },
+    ],
     [{ kind: "tree", path: "/etc" }, list],
   ],
   process: [[{ kind: "table" }, table]],
