@@ -1,4 +1,5 @@
 /** How a command says that it failed: one line for people, one object for programs. */
+import { printableLines } from "../replay/show/printable.js";
 import { exitCodes } from "./exit-codes.js";
 
 /** A `ShinkenError`, told by its shape: benchmarks are compiled apart and have a class of their own. */
@@ -42,8 +43,9 @@ export function report(error: unknown, json: boolean): number {
   if (error instanceof Quit) return error.exitCode;
   const described = describe(error);
   if (json) tell(described);
-  process.stderr.write(`shinken: ${described.message}\n`);
-  if (described.suggestion !== undefined) process.stderr.write(`  ${described.suggestion}\n`);
+  // A message may quote what a guest or a file says.
+  process.stderr.write(`shinken: ${printableLines(described.message)}\n`);
+  if (described.suggestion !== undefined) process.stderr.write(`  ${printableLines(described.suggestion)}\n`);
   if (described.code === "internal" && error instanceof Error && error.stack !== undefined) {
     process.stderr.write(`${error.stack}\n`);
   }

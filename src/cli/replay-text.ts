@@ -9,6 +9,18 @@ import {
   type ShownVerdict,
 } from "../replay/show/index.js";
 import { renderTable } from "../rollout/table.js";
+import {
+  type Bounds,
+  cutLines,
+  indented,
+  number,
+  type Paint,
+  painter,
+  seconds,
+  shorten,
+  signed,
+  whole,
+} from "./replay-lines.js";
 
 export interface TextOptions {
   colour: boolean;
@@ -16,27 +28,16 @@ export interface TextOptions {
   step?: number | undefined;
 }
 
-/** What is shown of a text: lines, and characters of each. */
-interface Bounds {
-  lines: number;
-  columns: number;
-}
-
 const overview: Bounds = { lines: 12, columns: 160 };
-const whole: Bounds = { lines: Number.POSITIVE_INFINITY, columns: Number.POSITIVE_INFINITY };
 const diffOverview: Bounds = { lines: 40, columns: 160 };
 /** Characters of an action's field on its line. */
 const fieldChars = 72;
 /** Fields of actions that a diff shows. */
 const diffed = new Set(["content", "old_text", "new_text"]);
 
-const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
-type Paint = (style: keyof typeof codes, text: string) => string;
-
 /** The episode, or one step of it, with a line end at its end. */
 export function renderEpisode(episode: ShownEpisode, options: TextOptions): string {
-  const paint: Paint = (style, text) =>
-    options.colour && text !== "" ? `\u001b[${codes[style]}m${text}\u001b[0m` : text;
+  const paint = painter(options.colour);
   const { start } = episode;
   const all = [start, ...episode.steps];
   const render = (step: ShownStep, bounds: Bounds): string[] =>
@@ -55,10 +56,10 @@ export function renderEpisode(episode: ShownEpisode, options: TextOptions): stri
 
 function header(episode: ShownEpisode, paint: Paint): string[] {
   const { session, totals } = episode;
-  const labels = Object.entries((session["labels"] ?? {}) as Record<string, unknown>);
+  const labels = Object.entries((session["labels"] ?? {}) as Record<string, string | number | boolean>);
   const parent = session["parent"] as { episode: string; step: number } | null | undefined;
   const machine = ["image", "provider", "memory", "machine_abi"].flatMap((key) => {
-    const value = session[key];
+    const value = session[key] as string | number | null | undefined;
     return value === null || value === undefined ? [] : [`${key.replace("_", " ")} ${String(value)}`];
   });
   const rows: [string, unknown][] = [
@@ -206,7 +207,8 @@ function verdict({ verdict: told, step, ms }: ShownVerdict, paint: Paint): strin
     { title: "weight", right: true, cell: ({ weight }) => String(Number(weight)) },
     {
       title: "evidence",
-      cell: ({ evidence }) => shorten(printable(String(evidence ?? "")), overview.columns - 60),
+      cell: ({ evidence }) =>
+        shorten(printable(typeof evidence === "string" ? evidence : ""), overview.columns - 60),
     },
   ]);
   const judged = told["judged_only"] === true ? ", by a judge alone" : "";
@@ -232,28 +234,6 @@ function diffLines(patch: string, bounds: Bounds, paint: Paint): string[] {
   });
 }
 
-const indented = (text: string, bounds: Bounds): string[] =>
-  text === "" ? [] : cutLines(printableLines(text).trimEnd(), bounds).map((line) => `    ${line}`);
-
-/** The first two thirds and the end; what is left out between is counted. */
-function cutLines(text: string, bounds: Bounds): string[] {
-  const lines = text.split("\n");
-  const cut = lines.map((line) => shorten(line, bounds.columns));
-  if (lines.length <= bounds.lines) return cut;
-  const head = Math.ceil((bounds.lines * 2) / 3);
-  const tail = bounds.lines - head;
-  return [
-    ...cut.slice(0, head),
-    `[... ${lines.length - head - tail} lines ...]`,
-    ...cut.slice(lines.length - tail),
-  ];
-}
-
-function shorten(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  return `${text.slice(0, limit - 4).replace(/[\ud800-\udbff]$/, "")} ...`;
-}
-
 function isEmpty(value: unknown): boolean {
   return typeof value !== "object" || value === null || Object.keys(value).length === 0;
 }
@@ -261,7 +241,3 @@ function isEmpty(value: unknown): boolean {
 function omit(fields: Record<string, unknown>, names: ReadonlySet<string>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)));
 }
-
-const number = (value: number): string => String(Math.round(value * 1e6) / 1e6);
-const signed = (value: number): string => `${value < 0 ? "" : "+"}${number(value)}`;
-const seconds = (ms: number): string => `${(ms / 1_000).toFixed(3)} s`;

@@ -128,6 +128,12 @@ describe("shinken replay show", () => {
     expect(namesOf(episode).filter((name) => /[A-Z]/.test(name))).toEqual([]);
   });
 
+  it("quotes no control character in a complaint either", async () => {
+    const { code, stderr } = await cli(["replay", "show", "/no\u001b[2J\u009b31m.skn"], { env });
+    expect(code).toBe(2);
+    expect(stderr).toContain("\\x1b[2J\\x9b31m.skn");
+  });
+
   it("ends with 2 where there is no such step, no such file, or no bundle", async () => {
     const broken = join(folder(), "broken.skn");
     writeFileSync(broken, "no bundle");

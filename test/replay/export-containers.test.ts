@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ColumnType, parquetSchema, type Row } from "../../src/replay/export/columns.js";
+import { type ColumnType, parquetSchema } from "../../src/replay/export/columns.js";
 import { exportFormats } from "../../src/replay/export/formats/index.js";
 import { containers } from "../../src/replay/export/sinks.js";
 import { zstdReady } from "../../src/replay/format/zstd.js";
@@ -30,7 +30,7 @@ const formats = Object.entries(exportFormats);
 describe("a file of rows", () => {
   it.each(formats)("is read back as it was written: %s", async (_name, { columns }) => {
     await zstdReady;
-    const rows = fc.array(fc.record(fieldsOf(columns), { requiredKeys: [] }) as fc.Arbitrary<Row>, {
+    const rows = fc.array(fc.record(fieldsOf(columns), { requiredKeys: [] }), {
       maxLength: 6,
     });
     await fc.assert(

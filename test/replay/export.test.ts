@@ -19,7 +19,8 @@ import {
   exportBundles,
   exportFormatNames,
 } from "../../src/replay/export/index.js";
-import { readIndex } from "../../src/replay/index.js";
+import { noFacts, readIndex, RecordedEnvironment } from "../../src/replay/index.js";
+import { openWorlds, sh } from "../env/session-support.js";
 import {
   died,
   exam,
@@ -67,8 +68,15 @@ const withoutTools = ({ tools: _tools, ...row }: Record<string, unknown>): Recor
 const goldenRows = (format: ExportFormatName): Record<string, unknown>[] =>
   readJsonLines(join(golden, `${format}.jsonl`));
 
+const open = openWorlds();
+
+/** Names of the tools that a row offers. */
+function toolsIn(row: Record<string, unknown> | undefined): string[] {
+  const tools = JSON.parse(String(row?.["tools"])) as { function: { name: string } }[];
+  return tools.map(({ function: { name } }) => name);
+}
+
 const everything: ExportFilter = { includeUngraded: true, includeEval: true };
-const episodesOf = ({ all }: Exported): unknown[] => [...new Set(all.map((row) => row["episode_labels"]))];
 
 describe("an export", () => {
   it.each(exportFormatNames)("of the golden bundles has the golden rows: %s", async (format) => {
@@ -121,6 +129,22 @@ describe("what an export takes", () => {
     expect(await chosen({ taskVersions: ["2.*"] }, "task_version")).toEqual([1, 3]);
     expect(await chosen({ labels: { run: "r1", replica: "1" } }, "label")).toEqual([1, 3]);
     expect(await chosen({ labels: { constructor: "x" } }, "label")).toEqual([0, 4]);
+  });
+
+  it("is told apart by what the task says of its use, from its file to the data set", async () => {
+    const into = recorder();
+    for (const change of [{ use: "eval" }, { capabilities: { agent: ["exec"] } }]) {
+      const { session } = open(change);
+      const environment = new RecordedEnvironment(session, into, {}, noFacts);
+      await environment.reset({ seed: 1 });
+      await environment.step([sh("echo 1 > one; echo 2 > two")]);
+      await environment.evaluate();
+      await environment.close();
+    }
+    const { all, left_out: out } = await exported(into.folder, "sft");
+    expect([all.length, out.evaluation_only]).toEqual([1, 1]);
+    expect(all[0]).toMatchObject({ task: "two-files", status: "graded", passed: true });
+    expect(toolsIn(all[0])).toEqual(["exec", "wait", "done", "fail"]);
   });
 
   it("is ungraded where the verdict was on an earlier state than the last", async () => {
@@ -322,8 +346,7 @@ describe("chats", () => {
     const into = recorder();
     await writeExample(into, { ...letters, session: { ...letters.session, granted: ["exec"] } });
     const { all } = await exported(into.folder, "sft");
-    const tools = JSON.parse(String(all[0]?.["tools"])) as { function: { name: string } }[];
-    expect(tools.map(({ function: { name } }) => name)).toEqual(["exec", "wait", "done", "fail"]);
+    expect(toolsIn(all[0])).toEqual(["exec", "wait", "done", "fail"]);
   });
 
   it("of a branch begin with its parent's steps, and there is none where the parent is gone", async () => {

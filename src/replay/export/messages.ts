@@ -146,7 +146,9 @@ function textOf(content: unknown): string {
     .map((part: unknown) => {
       if (typeof part === "string") return part;
       if (!isMap(part) || isCall(part)) return "";
-      return typeof part["text"] === "string" ? part["text"] : `[${String(part["type"] ?? "part")}]`;
+      return typeof part["text"] === "string"
+        ? part["text"]
+        : `[${typeof part["type"] === "string" ? part["type"] : "part"}]`;
     })
     .join("");
 }

@@ -84,7 +84,8 @@ function parquet(path: string, columns: Columns): RowSink {
       data: held.map((row) => parquetValue(row[name], type)),
       offsetIndex: false,
     }));
-    attempt(() => writer.write({ columnData, rowGroupSize: held.length }));
+    // A writer into a file has nothing to wait for.
+    attempt(() => void writer.write({ columnData, rowGroupSize: held.length }));
     held = [];
     size = 0;
   };
@@ -96,7 +97,7 @@ function parquet(path: string, columns: Columns): RowSink {
     },
     finish() {
       flush();
-      attempt(() => writer.finish());
+      attempt(() => void writer.finish());
       return place(temporary, path);
     },
     discard() {
