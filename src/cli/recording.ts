@@ -28,7 +28,7 @@ const defaultBudgetMiB = 4_096;
 export async function openRecorder(
   folder: string | false | undefined,
   secrets: readonly string[],
-  budgetMiB?: number,
+  { budgetMiB, states }: { budgetMiB?: number | undefined; states?: boolean | undefined } = {},
 ): Promise<ServerRecorder | undefined> {
   if (folder !== undefined && budgetMiB !== undefined)
     throw new ShinkenError("bad_request", "--record-budget is for the default folder only", {
@@ -43,6 +43,7 @@ export async function openRecorder(
     folder: folder ?? defaultReplayFolder(),
     runtime: `shinken-gym/${version()}`,
     secrets: [...secrets, ...secretVariables.map((name) => process.env[name] ?? "")],
+    states,
     budgetBytes: folder === undefined ? (budgetMiB ?? defaultBudgetMiB) * 1024 * 1024 : undefined,
   });
   return {

@@ -13,7 +13,7 @@ export interface ServerProcess {
 /** Starts `shinken serve` on a free port; it ends with this process, however that ends. */
 export async function startServerProcess(
   tasks: string,
-  { record }: { record?: string | undefined } = {},
+  { record, recordStates }: { record?: string | undefined; recordStates?: boolean | undefined } = {},
 ): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
@@ -31,6 +31,7 @@ export async function startServerProcess(
       "1",
       "--stop-with-stdin",
       ...(record === undefined ? [] : ["--record", record]),
+      ...(recordStates === true ? ["--record-states"] : []),
     ],
     { stdio: ["pipe", "pipe", "inherit"] },
   );

@@ -77,6 +77,8 @@ export interface Environment {
   provenance?(): Provenance;
   /** The machine as it is now, for a recorder. Absent where there is no machine. */
   state?(): Promise<StateMark>;
+  /** Writes the machine as it is now to a file. Rejects with `host_unsupported` where machines cannot be written. */
+  saveState?(path: string): Promise<{ digest: string }>;
   /** Asks the running request to stop; it rejects with `cancelled`. */
   cancel(): void;
   onEvent(listener: (event: EnvironmentEvent) => void): void;

@@ -6,7 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadTasks, TaskEnvironmentFactory } from "../../src/env/index.js";
 import type { LoadedTask } from "../../src/env/task/index.js";
 import { oracleSteps } from "../../src/operator/index.js";
-import { bundleFiles, readBundle, RecordedFactory, Recorder } from "../../src/replay/index.js";
+import {
+  bundleFiles,
+  readBundle,
+  type RecordedEnvironment,
+  RecordedFactory,
+  Recorder,
+} from "../../src/replay/index.js";
 import {
   gradingKey,
   type RegradedEpisode,
@@ -48,12 +54,13 @@ function grade(options: Partial<RegradeOptions> = {}): Promise<RegradedEpisode[]
 beforeAll(async () => {
   if (unavailable !== null) return;
   tasks = [...(await loadTasks(demo)).tasks].filter(({ id }) => (ids as readonly string[]).includes(id));
-  const recorder = new Recorder({ folder: join(folder, "runs"), runtime });
   const factory = new TaskEnvironmentFactory({ provider: provider(), tasks });
   const facts = { provider: "microvm", machineAbi: provider().machineAbi, memory: null, taskSet: null };
-  const recorded = new RecordedFactory(factory, recorder, facts);
-  for (const task of tasks) {
-    for (const operator of ["oracle", "done"]) {
+  for (const operator of ["oracle", "done"] as const) {
+    // Of the solved ones the machine in which they end is kept, too.
+    const recorder = new Recorder({ folder: join(folder, "runs"), runtime, states: operator === "oracle" });
+    const recorded = new RecordedFactory(factory, recorder, facts);
+    for (const task of tasks) {
       const session = await recorded.create(task.id, { labels: { operator } });
       await session.reset(operator === "oracle" ? { seed: 7 } : {});
       const steps = operator === "oracle" ? oracleSteps(task.variant({ seed: 7 })) : [[{ type: "done" }]];
@@ -61,8 +68,8 @@ beforeAll(async () => {
       said.set(`${task.id} ${operator}`, await session.evaluate());
       await session.close();
     }
+    await recorder.close();
   }
-  await recorder.close();
   factory.close();
   files = await bundleFiles([join(folder, "runs")]);
 });
@@ -81,7 +88,8 @@ describe.skipIf(unavailable !== null)("recorded episodes that are graded again",
       const { verifierVersion, taskVersion, status, score, passed, checks } =
         said.get(`${session.task} ${String(session.labels["operator"])}`) ?? expect.fail("no verdict");
       expect(lines).toHaveLength(1);
-      expect(lines[0]).toMatchObject({ verifier: verifierVersion, task_version: taskVersion, by: "rerun" });
+      expect(lines[0]).toMatchObject({ verifier: verifierVersion, task_version: taskVersion });
+      expect(lines[0]?.by).toBe(session.labels["operator"] === "oracle" ? "state" : "rerun");
       expect(lines[0]?.verdict).toMatchObject({ status, score, passed });
       const evidence = checks.map(({ id, status: how, evidence: seen }) => ({
         id,
@@ -97,6 +105,13 @@ describe.skipIf(unavailable !== null)("recorded episodes that are graded again",
     const [once, twice] = [await grade(), await grade({ concurrency: 1 })];
     expect(JSON.stringify(twice)).toBe(JSON.stringify(once));
     expect(provider().openMachines()).toBe(0);
+  });
+
+  it("get the same verdict from the machine that was kept and from one that was run again", async () => {
+    const [kept, again] = [await grade(), await grade({ rerun: true })];
+    const verdicts = (graded: RegradedEpisode[]) => graded.map(({ lines }) => lines[0]?.verdict);
+    expect(verdicts(kept)).toEqual(verdicts(again));
+    expect(again.every(({ lines }) => lines[0]?.by === "rerun")).toBe(true);
   });
 
   it("are graded by several verifiers on one end state", async () => {
@@ -159,6 +174,27 @@ describe.skipIf(unavailable !== null)("recorded episodes that are graded again",
       expect(good?.lines).toHaveLength(1);
     }
     writeFileSync(file, whole);
+  });
+});
+
+describe.skipIf(unavailable !== null)("the machine of an episode that held a secret", () => {
+  it.each([
+    ["was named when the session was made", { secrets: { values: ["swordfish-1"] } }, {}],
+    ["came by in an action", {}, { API_TOKEN: "swordfish-2" }],
+  ])("which %s is not kept", async (_when, options, env) => {
+    const recorder = new Recorder({ folder: join(folder, "secret"), runtime, states: true });
+    const factory = new TaskEnvironmentFactory({ provider: provider(), tasks });
+    const facts = { provider: "microvm", machineAbi: provider().machineAbi, memory: null, taskSet: null };
+    const session = await new RecordedFactory(factory, recorder, facts).create(ids[0], options);
+    await session.reset();
+    await session.step([{ type: "exec", argv: ["true"], env }]);
+    await session.evaluate();
+    const { file } = (session as RecordedEnvironment).bundle ?? expect.fail("no bundle");
+    await session.close();
+    await recorder.close();
+    factory.close();
+    const { steps } = await readBundle(join(folder, "secret", file));
+    expect(steps.at(-1)?.snapshot).toMatchObject({ step: 1, pages: null });
   });
 });
 

@@ -11,6 +11,7 @@ interface EvalOptions {
   concurrency?: number;
   url?: string;
   record?: string;
+  recordStates?: boolean;
   json?: boolean;
 }
 
@@ -26,6 +27,10 @@ export function define(command: Command): void {
       "a server that has the same tasks, instead of one of our own; its token in SHINKEN_TOKEN",
     )
     .option("--record <dir>", "folder for the bundles of all episodes, one each (.skn)")
+    .option(
+      "--record-states",
+      "keep the machines in which they end, too, so that grading again need not run them",
+    )
     .option("--json", "print the report as one JSON object")
     .addHelpText(
       "after",
@@ -60,8 +65,7 @@ async function evaluate(folder: string, options: EvalOptions): Promise<void> {
     );
   const operator = operatorByName(options.operator);
   const set = await loadTasks(folder, { scorers });
-  const server =
-    options.url === undefined ? await startServerProcess(folder, { record: options.record }) : undefined;
+  const server = options.url === undefined ? await startServerProcess(folder, options) : undefined;
   const url = server?.url ?? options.url ?? "";
   try {
     const stage = new Stage(`eval: ${operator.name}`);

@@ -15,6 +15,7 @@ interface RegradeOptions {
   store?: string;
   concurrency: number;
   again?: boolean;
+  rerun?: boolean;
   json?: boolean;
 }
 
@@ -29,6 +30,7 @@ export function define(command: Command): void {
     )
     .option("--concurrency <n>", "episodes at a time", integer(1, 256), availableParallelism() * 2)
     .option("--again", "also what this verifier and this version of shinken have graded before")
+    .option("--rerun", "run again also what was recorded with the machine in which it ended")
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
@@ -61,6 +63,7 @@ async function regradeFiles(paths: string[], options: RegradeOptions): Promise<v
       concurrency: options.concurrency,
       runtime: `shinken-gym/${version()}`,
       known,
+      rerun: options.rerun === true,
       onEpisode(episode, done, all) {
         for (const line of episode.lines) store.append({ ...line, file: relative(folder, line.file) });
         stage.update(done, all, `${episode.task ?? episode.file} ${wordOf(episode)}`);

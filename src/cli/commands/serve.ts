@@ -23,6 +23,7 @@ interface ServeOptions {
   /** A folder; false for none; undefined for the default one. */
   record?: string | false;
   recordBudget?: number;
+  recordStates?: boolean;
   logLevel: string;
   stopWithStdin?: boolean;
   json?: boolean;
@@ -51,6 +52,10 @@ export function define(command: Command): void {
     )
     .option("--record <dir>", "folder for the bundles of episodes (default: replays in the state folder)")
     .option("--no-record", "keep no bundles")
+    .option(
+      "--record-states",
+      "keep the machines in which episodes end, too; they hold whatever the machine's memory does",
+    )
     .option(
       "--record-budget <mib>",
       "what the default folder may hold before the oldest bundles go (default: 4096)",
@@ -88,7 +93,10 @@ async function serve(options: ServeOptions): Promise<void> {
     memoryShare: options.memoryShare === undefined ? undefined : options.memoryShare / 100,
   });
   const token = readToken(options.tokenFile);
-  const recorder = await openRecorder(options.record, [token ?? ""], options.recordBudget);
+  const recorder = await openRecorder(options.record, [token ?? ""], {
+    budgetMiB: options.recordBudget,
+    states: options.recordStates,
+  });
   const server = await startServer({
     factory: recorder === undefined ? backend.factory : recorder.factory(backend),
     makeEcho: (echo) => {

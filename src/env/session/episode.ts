@@ -31,6 +31,28 @@ export interface EpisodeMark {
 /** Characters of a text field that the record of an action keeps. */
 const recordedChars = 4_096;
 
+/** The record of an episode in which nothing has been done. */
+export function emptyRecord(): EpisodeRecord {
+  return { end: "none", answer: null, reason: null, steps: 0, actions: [] };
+}
+
+/** Notes an action that was carried out; long texts are cut, since a record is not a store. */
+export function noteAction(record: EpisodeRecord, action: Action): void {
+  const kept: Action = { type: action.type };
+  for (const [key, value] of Object.entries(action)) {
+    kept[key] = typeof value === "string" ? value.slice(0, recordedChars) : value;
+  }
+  record.actions.push(kept);
+  if (action.type === "done") {
+    record.end = "done";
+    record.answer = (action["answer"] as string | undefined) ?? null;
+  }
+  if (action.type === "fail") {
+    record.end = "fail";
+    record.reason = action["reason"] as string;
+  }
+}
+
 /** One episode on one machine: from reset to its end, and what a branch takes over. */
 export class Episode {
   readonly start: Start;
@@ -39,7 +61,7 @@ export class Episode {
   readonly seed: number | null;
   /** Path of forks from the run seed to this machine. */
   readonly path: string;
-  readonly record: EpisodeRecord = { end: "none", answer: null, reason: null, steps: 0, actions: [] };
+  readonly record: EpisodeRecord = emptyRecord();
   /** What its machine was forked with. */
   origin: ForkOrigin = { kind: "replica", seed: null, clock: null };
   /** Milestones that hold, whether they were paid for or held from the start. */
@@ -135,21 +157,9 @@ export class Episode {
     return null;
   }
 
-  /** Notes an action that was carried out; long texts are cut, since a record is not a store. */
+  /** Notes an action that was carried out. */
   note(action: Action): void {
-    const kept: Action = { type: action.type };
-    for (const [key, value] of Object.entries(action)) {
-      kept[key] = typeof value === "string" ? value.slice(0, recordedChars) : value;
-    }
-    this.record.actions.push(kept);
-    if (action.type === "done") {
-      this.record.end = "done";
-      this.record.answer = (action["answer"] as string | undefined) ?? null;
-    }
-    if (action.type === "fail") {
-      this.record.end = "fail";
-      this.record.reason = action["reason"] as string;
-    }
+    noteAction(this.record, action);
   }
 
   /** Takes a declared end back: the step that declared it was not answered, so the episode goes on. */

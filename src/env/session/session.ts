@@ -229,6 +229,13 @@ export class Session implements Environment {
     return { step: record.steps, digest: await machine.digest(), instructions, guestMs };
   }
 
+  async saveState(path: string): Promise<{ digest: string }> {
+    const { machine } = this.#alive();
+    if (machine.saveState === undefined)
+      throw new ShinkenError("host_unsupported", "machines of this kind cannot be written to a file");
+    return machine.saveState(path);
+  }
+
   /**
    * The request is answered at once; what its machine is in the middle of is stopped, a grade fork also closed, so that the next
    * one need not wait.

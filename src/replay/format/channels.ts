@@ -87,8 +87,14 @@ const snapshot = z.looseObject({
   digest: z.string().describe("Digest of registers, devices and memory."),
   instructions: count,
   guest_ms: z.number(),
-  /** Where the pages are; null: nowhere, re-run to get them. */
-  pages: z.looseObject({ blob: z.string(), bytes: count }).nullable(),
+  pages: z
+    .looseObject({
+      delta: z.unknown().describe("Bytes of a delta file, as the golden file's page tells it."),
+    })
+    .nullable()
+    .describe(
+      "The machine itself, as its difference from its golden; null: it was not kept, and is had by running again.",
+    ),
 });
 
 const infra = z.looseObject({ code: z.string(), message: z.string() });

@@ -2,6 +2,9 @@
  * An environment that is recorded: whatever passes between a session and its client is also an event of a bundle, one bundle an
  * episode. The client notices nothing but the `infra` event that tells when recording had to stop.
  */
+import { randomUUID } from "node:crypto";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { EnvironmentOptions } from "../../env/checkpoints.js";
 import type {
   Decision,
@@ -30,6 +33,8 @@ export class RecordedEnvironment implements Environment {
   /** While a step runs, what happens belongs to it. */
   #running = false;
   #guest: number | null = null;
+  /** The latest step whose machine was kept. */
+  #kept: number | null = null;
   /** Flush of the step before: the present one waits until the operating system has that, and no longer. */
   #flushed: number | null = null;
   checkpoints?: NonNullable<Environment["checkpoints"]>;
@@ -100,6 +105,7 @@ export class RecordedEnvironment implements Environment {
     }
     const ms = Math.round((performance.now() - started) * 1_000) / 1_000;
     this.#event("verdict", { verdict, verifier: verdict.verifierVersion, ms });
+    await this.#keepMachine();
     await this.#flush();
     return verdict;
   }
@@ -134,6 +140,7 @@ export class RecordedEnvironment implements Environment {
   /** Settles when the machine is gone and the bundle is on disk. */
   async close(): Promise<void> {
     try {
+      await this.#keepMachine();
       await this.#inner.close();
     } finally {
       await this.#end("close");
@@ -150,6 +157,7 @@ export class RecordedEnvironment implements Environment {
     this.#recording = recording;
     this.#flushed = null;
     if (parent === null) this.#step = 0;
+    this.#kept = null;
     this.#guest = null;
     recording.onFailure(({ code, message }) => this.#emit({ event: "infra", code, message }));
     this.#event("session", {
@@ -196,6 +204,28 @@ export class RecordedEnvironment implements Environment {
     } catch (error) {
       // The machine has died or was closed meanwhile; whoever asks it next is told.
       this.#event("marker", { kind: "no_state", ...told(error) });
+    }
+  }
+
+  /** Keeps the machine with the bundle, once a step, where the recorder was asked to. */
+  async #keepMachine(): Promise<void> {
+    const recording = this.#recording;
+    const { secrets } = this.#options;
+    const named = (secrets?.values?.length ?? 0) + (secrets?.variables?.length ?? 0) > 0;
+    // Its memory holds what was said to be secret.
+    if (!this.#recorder.states || named || recording === null || this.#kept === this.#step) return;
+    if (this.#inner.state === undefined || this.#inner.saveState === undefined) return;
+    this.#kept = this.#step;
+    const path = join(this.#recorder.folder, `.state-${randomUUID()}`);
+    try {
+      const { instructions, guestMs } = await this.#inner.state();
+      const { digest } = await this.#inner.saveState(path);
+      const pages = { delta: await readFile(path) };
+      this.#event("snapshot", { digest, instructions, guest_ms: guestMs, pages });
+    } catch (error) {
+      this.#event("marker", { kind: "no_state", ...told(error) });
+    } finally {
+      await rm(path, { force: true });
     }
   }
 

@@ -24,6 +24,8 @@ export class BundleState {
   readonly #path: string;
   readonly #summary = new EpisodeSummary();
   #seq = 0;
+  /** Whether anything secret has come by. */
+  #redacted = false;
 
   /** Makes the file. Throws what the file system says. */
   constructor(request: OpenRequest, blobs: BlobStore) {
@@ -52,6 +54,12 @@ export class BundleState {
   add([, channel, step, guest, wall, action, payload]: EventRequest): void {
     const { value, paths } = this.#redactor.clean(payload);
     let content = value as Record<string, unknown>;
+    this.#redacted ||= paths.length > 0;
+    // A machine that was told a secret holds it, in pages that nobody can search.
+    if (channel === "snapshot" && content["pages"] !== null && this.#redacted) {
+      content = { ...content, pages: null };
+      paths.push("/pages");
+    }
     this.#summary.note(channel, step, content);
     const long = longest(content);
     if (channel === "observation") {

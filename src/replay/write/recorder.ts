@@ -28,6 +28,8 @@ export interface RecorderOptions {
   budgetBytes?: number | undefined;
   /** After so long without getting anywhere the disk is given up, and recording with it. Milliseconds; 30,000 if unsaid. */
   stallMs?: number | undefined;
+  /** Keep the machines in which episodes end, too: some hundred KiB each, and whatever their memory holds. */
+  states?: boolean | undefined;
 }
 
 export interface RecorderStats {
@@ -51,6 +53,8 @@ interface Thread {
 export class Recorder {
   readonly folder: string;
   readonly runtime: string;
+  /** Whether the machines in which episodes end are kept. */
+  readonly states: boolean;
   readonly #secrets: string[];
   readonly #budgetBytes: number | null;
   readonly #stallMs: number;
@@ -70,6 +74,7 @@ export class Recorder {
   constructor(options: RecorderOptions) {
     this.folder = options.folder;
     this.runtime = options.runtime;
+    this.states = options.states === true;
     this.#secrets = (options.secrets ?? []).filter((secret) => secret !== "");
     this.#budgetBytes = options.budgetBytes ?? null;
     this.#stallMs = options.stallMs ?? 30_000;

@@ -3,17 +3,19 @@
  * verifiers look at that. What cannot be brought back is ungraded, with the reason.
  */
 import { GoldenStore } from "../../env/session/goldens.js";
+import type { EpisodeRecord } from "../../env/session/episode.js";
 import type { Scenario } from "../../env/session/scenario.js";
 import { Session } from "../../env/session/session.js";
 import { TaskScenario } from "../../env/session/task-scenario.js";
 import type { LoadedTask } from "../../env/task/index.js";
 import { isInfrastructure, ShinkenError } from "../../errors/index.js";
 import { type Bundle, readBundle, type SessionFacts } from "../../replay/index.js";
-import type { SandboxProvider } from "../../sandbox/sandbox.js";
+import type { Sandbox, SandboxProvider } from "../../sandbox/sandbox.js";
 import type { JudgeModel } from "../../verifiers/index.js";
 import { recordOf, type VerdictRecord } from "../calibration/record.js";
 import { mapBounded } from "../pool.js";
 import { IndexedHashes } from "./indexed-hashes.js";
+import { holdsEnd, openEnd } from "./recorded-end.js";
 import { rerun } from "./rerun.js";
 import { checkMachine } from "./rerun-opener.js";
 import { UngradedScenario } from "./ungraded-scenario.js";
@@ -32,6 +34,8 @@ export interface RegradeOptions {
   runtime: string;
   /** Keys of gradings that are there already (`gradingKey`): those are left out. */
   known?: ReadonlySet<string> | undefined;
+  /** Run again also what is recorded with the machine in which it ended. */
+  rerun?: boolean | undefined;
   /** Episodes that need not be graded. */
   skip?: ((facts: SessionFacts) => boolean) | undefined;
   /** Told as each episode has been graded, or left out. */
@@ -70,6 +74,13 @@ export async function regrade(options: RegradeOptions): Promise<RegradedEpisode[
 /** With what no episode can be run again: it ends the work. */
 const hopeless: ReadonlySet<string> = new Set(["image_missing", "host_unsupported"]);
 
+/** A verdict that is missing: of which task as it is now, and in which versions. */
+interface Wanted {
+  task: LoadedTask | null;
+  version: string;
+  verifier: string;
+}
+
 class Regrader {
   readonly #options: RegradeOptions;
   readonly #goldens: GoldenStore;
@@ -98,9 +109,9 @@ class Regrader {
     const { episode, task } = bundle.session;
     const wanted = this.#options.skip?.(bundle.session) === true ? [] : this.#wanted(bundle.session);
     if (wanted.length === 0) return { file, episode, task, lines: [], skipped: true, error: null };
-    const verdicts = await this.#verdicts(bundle, wanted);
+    const { verdicts, by } = await this.#verdicts(bundle, wanted);
     const lines = wanted.map(({ version, verifier }, index) =>
-      this.#line(bundle, version, verifier, verdicts[index] ?? ungraded("internal: there is no verdict")),
+      this.#line(bundle, by, version, verifier, verdicts[index] ?? ungraded("internal: there is no verdict")),
     );
     return { file, episode, task, lines, skipped: false, error: null };
   }
@@ -110,7 +121,7 @@ class Regrader {
   }
 
   /** The graders that have not graded this episode yet. */
-  #wanted(facts: SessionFacts): { task: LoadedTask | null; version: string; verifier: string }[] {
+  #wanted(facts: SessionFacts): Wanted[] {
     return this.#graders.flatMap((tasks) => {
       const task = tasks.get(facts.task) ?? null;
       const { version = "", verifier = "none" } = task === null ? {} : versionsOf(task, facts);
@@ -119,8 +130,56 @@ class Regrader {
     });
   }
 
-  async #verdicts(bundle: Bundle, wanted: readonly { task: LoadedTask | null }[]): Promise<VerdictRecord[]> {
-    const facts = bundle.session;
+  async #verdicts(
+    bundle: Bundle,
+    wanted: readonly Wanted[],
+  ): Promise<{ verdicts: VerdictRecord[]; by: VerdictLine["by"] }> {
+    if (this.#options.rerun !== true && holdsEnd(bundle)) {
+      const verdicts = await this.#ofRecorded(bundle, wanted);
+      if (verdicts !== null) return { verdicts, by: "state" };
+    }
+    return { verdicts: await this.#ofRerun(bundle, wanted), by: "rerun" };
+  }
+
+  /** Null where the recorded machine cannot be opened: then the episode is run again, which may say why. */
+  async #ofRecorded(bundle: Bundle, wanted: readonly Wanted[]): Promise<VerdictRecord[] | null> {
+    const { task, params } = bundle.session;
+    const played = this.#played.get(task);
+    if (played === undefined) return null;
+    let machine: Sandbox | null = null;
+    try {
+      checkMachine(bundle.session, this.#options.provider);
+      const opened = await openEnd(bundle, this.#scenario(played).start(0, params));
+      machine = opened.machine;
+      return await this.#judged(bundle.session, wanted, opened.machine, opened.record);
+    } catch (error) {
+      if (!(error instanceof ShinkenError) || hopeless.has(error.code)) throw error;
+      return null;
+    } finally {
+      await machine?.close();
+    }
+  }
+
+  async #judged(
+    facts: SessionFacts,
+    wanted: readonly Wanted[],
+    machine: Sandbox,
+    record: EpisodeRecord,
+  ): Promise<VerdictRecord[]> {
+    const verdicts: VerdictRecord[] = [];
+    for (const { task } of wanted) {
+      const grader = task === null ? null : this.#scenario(task).start(0, facts.params).grader;
+      const verdict = await grader?.evaluate(machine, record);
+      verdicts.push(
+        verdict === undefined
+          ? ungraded(`unknown_task: there is no task "${facts.task}"`)
+          : recordOf(verdict),
+      );
+    }
+    return verdicts;
+  }
+
+  async #ofRerun(bundle: Bundle, wanted: readonly Wanted[]): Promise<VerdictRecord[]> {
     let session: Session | null = null;
     try {
       const again = await rerun(bundle, { open: (of) => this.#open(of), compare: ["state"] });
@@ -129,21 +188,11 @@ class Regrader {
         const { step, what, detail } = again.difference;
         throw new ShinkenError(
           "not_repeatable",
-          `at step ${step} the ${what} differs from the recorded one: ${detail}`,
+          `at step ${step} the ${what} differs from the recorded one: ${detail}${anotherGolden(bundle, session)}`,
         );
       }
       const { machine, record } = session.episode();
-      const verdicts: VerdictRecord[] = [];
-      for (const { task } of wanted) {
-        const grader = task === null ? null : this.#scenario(task).start(0, facts.params).grader;
-        const verdict = await grader?.evaluate(machine, record);
-        verdicts.push(
-          verdict === undefined
-            ? ungraded(`unknown_task: there is no task "${facts.task}"`)
-            : recordOf(verdict),
-        );
-      }
-      return verdicts;
+      return await this.#judged(bundle.session, wanted, machine, record);
     } catch (error) {
       if (!(error instanceof ShinkenError) || hopeless.has(error.code)) throw error;
       const why = isInfrastructure(error) ? "not reached: " : "";
@@ -170,7 +219,13 @@ class Regrader {
     return known;
   }
 
-  #line(bundle: Bundle, version: string, verifier: string, verdict: VerdictRecord): VerdictLine {
+  #line(
+    bundle: Bundle,
+    by: VerdictLine["by"],
+    version: string,
+    verifier: string,
+    verdict: VerdictRecord,
+  ): VerdictLine {
     const { file, session, end } = bundle;
     return {
       episode: session.episode,
@@ -180,7 +235,7 @@ class Regrader {
       task_version: version,
       verifier,
       runtime: this.#options.runtime,
-      by: "rerun",
+      by,
       provenance: "regraded",
       verdict,
     };
@@ -200,6 +255,13 @@ function versionsOf(task: LoadedTask, facts: SessionFacts): { version: string; v
 
 function byId(tasks: readonly LoadedTask[]): ReadonlyMap<string, LoadedTask> {
   return new Map(tasks.map((task) => [task.id, task]));
+}
+
+/** What mostly explains a difference. */
+function anotherGolden({ session: { golden } }: Bundle, session: Session): string {
+  const now = session.provenance().golden;
+  if (now === golden) return "";
+  return `; the machine begins with golden ${now.slice(0, 12)} now, and ${golden?.slice(0, 12) ?? "none"} was recorded: its image or setup is another`;
 }
 
 function ungraded(reason: string): VerdictRecord {

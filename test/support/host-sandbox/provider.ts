@@ -63,7 +63,8 @@ export class HostProvider implements SandboxProvider, HostWorld {
 
   replica(root: string, options: ForkOptions): HostSandbox {
     this.#failIfWanted();
-    this.seeds.push(options.seed === undefined ? null : Buffer.from(options.seed).toString("hex"));
+    const seed = typeof options.seed === "function" ? options.seed() : options.seed;
+    this.seeds.push(seed === undefined ? null : Buffer.from(seed).toString("hex"));
     return new HostSandbox(this, this.#copy(root), options);
   }
 
