@@ -13,7 +13,7 @@ const PATIENCE_MS = 50;
 interface Asked {
   question: SqliteQuestion;
   signal: AbortSignal;
-  resolve: (result: SqliteResult | PromiseLike<SqliteResult>) => void;
+  resolve: (result: SqliteResult) => void;
   reject: (reason: unknown) => void;
 }
 
@@ -43,8 +43,10 @@ export function askDatabase(
   });
 }
 
-function alone(files: DatabaseFiles, { question, signal, resolve }: Asked): void {
-  resolve(sqliteInPool({ ...files, ...question }, signal));
+function alone(files: DatabaseFiles, { question, signal, resolve, reject }: Asked): void {
+  sqliteInPool({ ...files, ...question }, signal).then(resolve, (error: unknown) => {
+    reject(signal.aborted ? signal.reason : error);
+  });
 }
 
 /** One job under way. */
@@ -96,22 +98,18 @@ class Group {
     return this.all[this.progress.at];
   }
 
-  /** Nobody waits for this one any more. */
+  /** Nobody waits for this one any more; the thread ends if it is at it. */
   private giveUp(asked: Asked): void {
-    if (asked === this.current) {
-      this.end.abort(asked.signal.reason);
-      return;
-    }
     if (this.expected.delete(asked)) asked.reject(asked.signal.reason);
+    if (asked === this.current) this.end.abort();
   }
 
-  /** The thread ended: by the one that it was at, or with the pool. */
+  /** The thread ended otherwise than by `giveUp`: by the one that it was at, or with the pool. */
   private fail(error: unknown): void {
+    if (this.end.signal.aborted) return;
     const { current } = this;
     const hit = current === undefined || !poolStats().open ? [...this.expected] : [current];
-    for (const asked of hit) {
-      if (this.expected.delete(asked)) asked.reject(asked.signal.aborted ? asked.signal.reason : error);
-    }
+    for (const asked of hit) if (this.expected.delete(asked)) asked.reject(error);
   }
 
   /** Looks from time to time whether the thread is still at the same query; then the others go on without it. */
