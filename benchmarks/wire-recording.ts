@@ -27,7 +27,8 @@ export interface CompareOptions {
   onProgress?: ((line: string) => void) | undefined;
 }
 
-const turns = 5;
+/** Turns that are counted: fewer where they are too short to tell much. */
+const turnsOf = (seconds: number): number => Math.max(1, Math.min(5, Math.round(seconds * 2)));
 
 /** Rejects as the load client does, also where there is no such image. */
 export async function compareRecording(
@@ -54,7 +55,7 @@ export async function compareRecording(
     };
     const rows: { plain: Measure; recorded: Measure }[] = [];
     // The first turn warms both up.
-    for (let turn = 0; turn <= turns; turn += 1) {
+    for (let turn = 0; turn <= turnsOf(seconds); turn += 1) {
       const row = { plain: await measure(plain), recorded: await measure(recording) };
       if (turn > 0) rows.push(row);
     }

@@ -111,14 +111,23 @@ describe("bench wire", () => {
     [["--seconds", "0.2"]],
     // As of the other benchmarks.
     [["--effort", "0.05"]],
-  ])("prints steps a second for each number of sessions, with %j", async (words) => {
-    const { code, stdout } = await cli(["bench", "wire", "--sessions", "1", "4", ...words, "--json"]);
-    expect(code).toBe(0);
-    const { sessions } = JSON.parse(stdout) as { sessions: Record<string, Record<string, number>> };
-    expect(Object.keys(sessions)).toEqual(["1", "4"]);
-    for (const row of Object.values(sessions)) {
-      expect(row["steps_per_s"]).toBeGreaterThan(0);
-      expect(row["p99_ms"]).toBeGreaterThan(0);
-    }
-  });
+  ])(
+    "prints steps a second for each number of sessions, with %j",
+    async (words) => {
+      const { code, stdout } = await cli(["bench", "wire", "--sessions", "1", "4", ...words, "--json"]);
+      expect(code).toBe(0);
+      const { sessions, recording } = JSON.parse(stdout) as {
+        sessions: Record<string, Record<string, number>>;
+        recording: { echo: Record<string, number> };
+      };
+      expect(Object.keys(sessions)).toEqual(["1", "4"]);
+      for (const row of Object.values(sessions)) {
+        expect(row["steps_per_s"]).toBeGreaterThan(0);
+        expect(row["p99_ms"]).toBeGreaterThan(0);
+      }
+      expect(recording.echo["recorded_steps_per_s"]).toBeGreaterThan(0);
+      expect(recording.echo["share"]).toBeGreaterThan(0);
+    },
+    300_000,
+  );
 });
