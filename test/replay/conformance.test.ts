@@ -145,7 +145,7 @@ describe.skipIf(update)("a bundle of the conformance folder", () => {
   });
 
   it.each(bundleNames().filter((name) => name !== "version-0"))(
-    "%s is to the byte what the writer makes",
+    "%s is to the byte what the writer makes (UPDATE_GOLDEN=1)",
     (name) => {
       expect(readFileSync(join(made, "bundles", `${name}.skn`)).equals(readFileSync(bundleFile(name)))).toBe(
         true,

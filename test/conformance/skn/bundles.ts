@@ -181,6 +181,8 @@ export const recorded: Record<
       script.ask(exec("cat a")).answer([output(text(900)), { type: "screenshot", ok: true, data: picture }]);
       script.ask(exec("cat a")).answer([output(text(901)), { type: "screenshot", ok: true, data: picture }]);
       script.ask(exec("look")).answer([{ type: "screenshot", ok: true, data: picture.subarray(0, 10) }]);
+      const pages = { delta: picture.subarray(0, 17_000) };
+      script.event("snapshot", { digest: "sha256:end", instructions: 9_000, guest_ms: 90, pages });
     },
   },
   values: {
