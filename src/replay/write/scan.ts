@@ -60,6 +60,8 @@ const magic = Uint8Array.from(McapConstants.MCAP_MAGIC);
 /** Opcode and length. */
 const headBytes = 9;
 const { Opcode } = McapConstants;
+const footer: number = Opcode.FOOTER;
+const dataEnd: number = Opcode.DATA_END;
 
 /** Rejects with what the file system says; damage is a result. */
 export async function scan(path: string): Promise<Scan> {
@@ -130,13 +132,13 @@ class Scanner {
       const rest = size - at;
       if (rest === 0) return cut;
       const head = await this.#read(at, Math.min(headBytes, rest));
-      const opcode: McapConstants.Opcode = head[0] ?? 0;
+      const opcode = head[0] ?? 0;
       if (!plausible.has(opcode)) return damage(at, `no record of a bundle begins with byte ${opcode}`);
       if (head.byteLength < headBytes) return cut;
       const length = head.readBigUInt64LE(1);
       if (length > BigInt(readLimits.recordBytes) * 2n)
         return damage(at, `a record says it has ${length} bytes`);
-      const tail = opcode === Opcode.FOOTER ? magic.byteLength : 0;
+      const tail = opcode === footer ? magic.byteLength : 0;
       const whole = headBytes + Number(length) + tail;
       // A writer that was killed leaves the beginning of a record; one of the summary tells that it was at its end.
       if (whole > rest) return cut;
@@ -149,7 +151,7 @@ class Scanner {
     }
   }
 
-  #take(bytes: Buffer, at: number, opcode: McapConstants.Opcode): void {
+  #take(bytes: Buffer, at: number, opcode: number): void {
     this.#reader.append(bytes);
     const records: McapTypes.TypedMcapRecord[] = [];
     for (let record = this.#reader.nextRecord(); record !== undefined; record = this.#reader.nextRecord())
@@ -165,7 +167,7 @@ class Scanner {
       else if (record.type === "Channel") this.#channel(record);
     }
     for (const event of events) this.#event(event);
-    if (this.#ended || opcode === Opcode.DATA_END) this.#took(bytes);
+    if (this.#ended || opcode === dataEnd) this.#took(bytes);
     else this.#keep(bytes);
   }
 
