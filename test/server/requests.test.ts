@@ -52,6 +52,16 @@ describe("a request", () => {
     [{ id: 1, op: "step", session: "a", step: 0, actions: [{}] }, "bad_request", "step"],
     [{ id: 1, op: "step", session: "a", step: 1, actions: {} }, "bad_request", "actions"],
     [{ id: 1, op: "step", session: "a", step: 1, actions: Array(65).fill({}) }, "bad_request", "actions"],
+    [
+      { id: 1, op: "step", session: "a", step: 1, actions: [{}], decision: { model: 5 } },
+      "bad_request",
+      "decision.model",
+    ],
+    [
+      { id: 1, op: "step", session: "a", step: 1, actions: [{}], decision: { token_ids: [1, -1] } },
+      "bad_request",
+      "decision.token_ids[1]",
+    ],
     [{ id: 1, op: "reset", session: "a", seed: -1 }, "bad_request", "seed"],
     [{ id: 1, op: "reset", session: "a", params: [] }, "bad_request", "params"],
     [{ id: 1, op: "list", what: "machines" }, "bad_request", "what"],
