@@ -160,6 +160,11 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/replay-export.js"),
   },
   {
+    path: ["replay", "branch"],
+    summary: "go on from a step of a recorded episode with other actions",
+    load: () => import("./commands/replay-branch.js"),
+  },
+  {
     path: ["replay", "verify"],
     summary: "run recorded episodes again and compare every step",
     load: () => import("./commands/replay-verify.js"),

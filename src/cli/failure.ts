@@ -26,6 +26,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   "bundle_missing",
   "blob_missing",
   "not_repeatable",
+  "episode_over",
 ]);
 
 /** Thrown by a command that has already said what is wrong. */

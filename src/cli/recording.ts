@@ -1,14 +1,15 @@
 /** The recorder of a server process. */
 import type { EnvironmentOptions } from "../env/checkpoints.js";
-import type { Environment, EnvironmentFactory } from "../env/environment.js";
+import type { Environment } from "../env/environment.js";
 import { ShinkenError } from "../errors/index.js";
 import type { RecorderStats } from "../replay/index.js";
+import type { BranchingFactory } from "../rollout/replays/index.js";
 import type { Backend } from "./backend.js";
 import { version } from "./version.js";
 
 export interface ServerRecorder {
   /** The backend's factory, recorded. */
-  factory(backend: Backend): EnvironmentFactory;
+  factory(backend: Backend): BranchingFactory;
   environment(inner: Environment, options: EnvironmentOptions): Environment;
   /** For the metrics. */
   stats(): RecorderStats;
@@ -36,9 +37,10 @@ export async function openRecorder(
       suggestion: "a folder that --record names is never pruned",
     });
   if (folder === false) return undefined;
-  const { Recorder, RecordedEnvironment, RecordedFactory, defaultReplayFolder, noFacts } = await import(
-    "../replay/index.js"
-  );
+  const [
+    { Recorder, RecordedEnvironment, RecordedFactory, defaultReplayFolder, noFacts },
+    { BranchingFactory, sessionOpener },
+  ] = await Promise.all([import("../replay/index.js"), import("../rollout/replays/index.js")]);
   const recorder = new Recorder({
     folder: folder ?? defaultReplayFolder(),
     runtime: `shinken-gym/${version()}`,
@@ -47,13 +49,16 @@ export async function openRecorder(
     budgetBytes: folder === undefined ? (budgetMiB ?? defaultBudgetMiB) * 1024 * 1024 : undefined,
   });
   return {
-    factory: ({ factory, provider, tasks }) =>
-      new RecordedFactory(factory, recorder, {
+    factory: ({ factory, provider, tasks, judge }) => {
+      const recorded = new RecordedFactory(factory, recorder, {
         provider: provider.name,
         machineAbi: provider.machineAbi,
         memory: provider.memory,
         taskSet: tasks?.digest ?? null,
-      }),
+      });
+      const opener = sessionOpener({ provider, factory, judge, tasks: tasks?.tasks ?? [] });
+      return new BranchingFactory(recorded, recorder.folder, opener);
+    },
     environment: (inner, options) =>
       options.record === false ? inner : new RecordedEnvironment(inner, recorder, options, noFacts),
     stats: () => recorder.stats(),

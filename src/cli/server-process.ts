@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { ShinkenError } from "../errors/index.js";
+import type { MemoryKind } from "../sandbox/microvm/addon.js";
 import { launcher } from "./root.js";
 
 export interface ServerProcess {
@@ -10,10 +11,18 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** Starts `shinken serve` on a free port; it ends with this process, however that ends. */
+export interface ServerProcessOptions {
+  /** Folder for bundles. */
+  record?: string | undefined;
+  recordStates?: boolean | undefined;
+  port?: number;
+  memory?: MemoryKind | undefined;
+}
+
+/** Starts `shinken serve` on a port, any free one if unsaid; it ends with this process, however that ends. */
 export async function startServerProcess(
-  tasks: string,
-  { record, recordStates }: { record?: string | undefined; recordStates?: boolean | undefined } = {},
+  tasks: string | undefined,
+  { record, recordStates, port = 0, memory }: ServerProcessOptions = {},
 ): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
@@ -21,9 +30,8 @@ export async function startServerProcess(
       launcher(),
       "serve",
       "--port",
-      "0",
-      "--tasks",
-      tasks,
+      String(port),
+      ...(tasks === undefined ? [] : ["--tasks", tasks]),
       "--json",
       "--log-level",
       "warn",
@@ -32,6 +40,7 @@ export async function startServerProcess(
       "--stop-with-stdin",
       ...(record === undefined ? [] : ["--record", record]),
       ...(recordStates === true ? ["--record-states"] : []),
+      ...(memory === undefined ? [] : ["--memory", memory]),
     ],
     { stdio: ["pipe", "pipe", "inherit"] },
   );

@@ -4,9 +4,11 @@
  * never done twice, because its number stays the same.
  */
 import { Buffer } from "node:buffer";
+import type { BranchSource } from "../env/environment.js";
 import { ShinkenError } from "../errors/index.js";
 import {
   type AttachResult,
+  type BranchResult,
   type CreateResult,
   decodeMessage,
   type Encoding,
@@ -34,11 +36,13 @@ export interface ClientOptions {
   connectTimeoutMs?: number | undefined;
 }
 
-/** What `create` takes: exactly one of `task`, `image`, `environment`. */
+/** What `create` takes: exactly one of `task`, `image`, `environment` and `from`. */
 export interface CreateOptions {
   task?: string | undefined;
   image?: string | undefined;
   environment?: string | undefined;
+  /** A branch of an episode that the server has recorded, from the state after `step`; its next step is the one after. */
+  from?: BranchSource | undefined;
   /** Name of the session; the server's choice if unsaid. */
   session?: string | undefined;
   /** Seconds that the session outlives its connection; the server's default and limit if unsaid. */
@@ -113,7 +117,10 @@ export class ShinkenClient {
     const { graceSeconds, checkpoints, ...rest } = options;
     const call: Call = { op: "create", grace_s: graceSeconds, ...rest };
     if (checkpoints !== undefined) call["checkpoints"] = { budget_mib: checkpoints.budgetMiB };
-    return this.adopt((await this.call(call)) as unknown as CreateResult);
+    const result = await this.call(call);
+    const session = this.adopt(result as unknown as CreateResult);
+    if (options.from !== undefined) session.restore(result as unknown as BranchResult);
+    return session;
   }
 
   /** Takes over a detached session, or one that another connection holds. */

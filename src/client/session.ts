@@ -12,7 +12,7 @@ import type {
 import { ShinkenError } from "../errors/index.js";
 import type { Verdict } from "../verifiers/verdict.js";
 import {
-  type AttachResult,
+  type BranchResult,
   type CreateResult,
   fromWireVerdict,
   type PushedEvent,
@@ -44,6 +44,7 @@ export class RemoteSession implements Environment {
   private readonly listeners: ((event: EnvironmentEvent) => void)[] = [];
   private readonly noticeListeners: ((notice: SessionNotice) => void)[] = [];
   private nextStep: number | null = null;
+  private episodeId: string | null = null;
   private closed = false;
 
   constructor(caller: Caller, created: CreateResult) {
@@ -58,11 +59,17 @@ export class RemoteSession implements Environment {
     return this.nextStep;
   }
 
+  /** Id of the present episode, where the server records it: what `create({ from: { bundle } })` takes. */
+  get episode(): string | null {
+    return this.episodeId;
+  }
+
   async reset(
     options: { seed?: number | undefined; params?: Record<string, unknown> | undefined } = {},
   ): Promise<ResetResult> {
     const result = await this.call("reset", { seed: options.seed, params: options.params });
     this.nextStep = result["next"] as number;
+    this.episodeId = (result["episode"] as string | undefined) ?? null;
     return { observation: result["observation"] as Observation, info: result["info"] as Info };
   }
 
@@ -89,7 +96,7 @@ export class RemoteSession implements Environment {
     const { name, atStep } = typeof options === "string" ? { name: options } : options;
     const result = await this.call("fork", { as: name, at_step: atStep });
     const branch = this.caller.adopt(result as unknown as CreateResult);
-    branch.restore(result as unknown as AttachResult);
+    branch.restore(result as unknown as BranchResult);
     return branch;
   }
 
@@ -133,8 +140,9 @@ export class RemoteSession implements Environment {
   }
 
   /** Takes over what the server says of the session after an attach or a fork. */
-  restore(state: { state: SessionState; next: number | null }): void {
+  restore(state: { state: SessionState; next: number | null; episode?: string | undefined }): void {
     this.nextStep = state.next;
+    this.episodeId = state.episode ?? this.episodeId;
   }
 
   /** Called by the client for each event of this session. */

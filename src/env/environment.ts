@@ -85,6 +85,18 @@ export interface Environment {
   /** Idempotent; frees the machine. */
   close(): Promise<void>;
   readonly task: string;
+  /** Of the present episode, where it is recorded; null before the first reset. */
+  readonly bundle?: { readonly episode: string; readonly file: string } | null;
+}
+
+/** A place in a recorded episode from which another one goes on. */
+export interface BranchSource {
+  /** Id of the episode. */
+  bundle: string;
+  /** After this step; 0: after the reset. */
+  step: number;
+  /** What becomes of what would leave the machine from there on; `refuse` if unsaid. */
+  effects?: "refuse" | "mock" | undefined;
 }
 
 /** Makes environments by name; the server's only door to tasks and machines. */
@@ -95,4 +107,10 @@ export interface EnvironmentFactory {
   create(task: string, options?: EnvironmentOptions): Promise<Environment>;
   /** A plain sandbox without any grading. Rejects with `image_missing` where there is no such image. */
   createSandbox(image: string, options?: EnvironmentOptions): Promise<Environment>;
+  /**
+   * A branch of a recorded episode, which is run again up to the step: reset already, its next step is the one after. Rejects with
+   * `bundle_missing`, with `not_repeatable`, with `episode_over` for its last step, and with `bad_request` for one that it does not
+   * have. Absent where nothing is recorded.
+   */
+  branch?(from: BranchSource, options?: EnvironmentOptions): Promise<Environment>;
 }

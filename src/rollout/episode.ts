@@ -1,7 +1,7 @@
-import type { Environment } from "../env/environment.js";
+import type { Environment, ResetResult, StepResult } from "../env/environment.js";
 import type { TaskVariant } from "../env/task/index.js";
 import { ShinkenError } from "../errors/index.js";
-import type { Operator } from "../operator/index.js";
+import type { Operator, Player } from "../operator/index.js";
 import type { Verdict } from "../verifiers/verdict.js";
 
 /** What plays need of a server: the TypeScript client has this shape. */
@@ -49,24 +49,7 @@ export async function playEpisode(
   seed: number,
   run?: string,
 ): Promise<EpisodeOutcome> {
-  const outcome: EpisodeOutcome = {
-    task: variant.task.id,
-    replica,
-    seed,
-    status: "ungraded",
-    score: null,
-    passed: null,
-    reason: null,
-    milestones: [],
-    reward: 0,
-    steps: 0,
-    truncated: false,
-    verdict: null,
-    readyMs: null,
-    resetMs: 0,
-    stepMs: [],
-    evaluateMs: 0,
-  };
+  const outcome = outcomeOf(variant.task.id, replica, seed);
   let session: Environment | undefined;
   try {
     const labels = { ...(run === undefined ? {} : { run }), group: variant.digest.slice(0, 16), replica };
@@ -84,6 +67,28 @@ export async function playEpisode(
   return outcome;
 }
 
+/** Of an episode that has not begun. */
+export function outcomeOf(task: string, replica: number, seed: number): EpisodeOutcome {
+  return {
+    task,
+    replica,
+    seed,
+    status: "ungraded",
+    score: null,
+    passed: null,
+    reason: null,
+    milestones: [],
+    reward: 0,
+    steps: 0,
+    truncated: false,
+    verdict: null,
+    readyMs: null,
+    resetMs: 0,
+    stepMs: [],
+    evaluateMs: 0,
+  };
+}
+
 async function play(
   session: Environment,
   variant: TaskVariant,
@@ -94,8 +99,17 @@ async function play(
   outcome.resetMs = reset.ms;
   const ready = reset.result.info["ready_ms"];
   outcome.readyMs = typeof ready === "number" ? ready : null;
-  const player = operator.play(variant);
-  let actions = await player.next(reset.result);
+  await playOn(session, operator.play(variant), reset.result, outcome);
+}
+
+/** Plays to the end from wherever the session is, of which `last` tells, and has it graded. Rejects with what goes wrong. */
+export async function playOn(
+  session: Environment,
+  player: Player,
+  last: ResetResult | StepResult,
+  outcome: EpisodeOutcome,
+): Promise<void> {
+  let actions = await player.next(last);
   while (actions !== null && outcome.steps < stepsAtMost) {
     const sent = actions;
     const { result, ms } = await timed(() => session.step(sent));

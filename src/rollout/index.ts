@@ -6,7 +6,7 @@ export {
   renderCheck,
   type TaskFinding,
 } from "./check.js";
-export type { EpisodeOutcome, RolloutClient } from "./episode.js";
+export { type EpisodeOutcome, outcomeOf, playOn, type RolloutClient } from "./episode.js";
 export { type EvaluateOptions, evaluateTaskSet, subSeed } from "./evaluate.js";
 export { cohenKappa, type Kappa } from "./kappa.js";
 export { type ModuleReport, testModule } from "./modules/run.js";

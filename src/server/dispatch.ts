@@ -78,16 +78,20 @@ function hello(context: ServerContext, request: RequestOf<"hello">): HelloResult
 
 async function create(connection: Connection, request: RequestOf<"create">): Promise<Result> {
   const { context } = connection;
-  const kinds = [request.task, request.image, request.environment].filter((kind) => kind !== undefined);
+  const { task, image, environment, from } = request;
+  const kinds = [task, image, environment, from].filter((kind) => kind !== undefined);
   if (kinds.length !== 1) {
-    throw new ShinkenError("bad_request", "create takes exactly one of task, image and environment", {
+    throw new ShinkenError("bad_request", "create takes exactly one of task, image, environment and from", {
       path: "task",
     });
   }
   const session = await open(connection, request.session, request.grace_s, () =>
     makeEnvironment(context, request),
   );
-  return { ...created(session) };
+  if (from === undefined) return { ...created(session) };
+  session.continueAt(from.step + 1);
+  countFork(context, {});
+  return begun(session);
 }
 
 function makeEnvironment(context: ServerContext, request: RequestOf<"create">): Promise<Environment> {
@@ -96,6 +100,11 @@ function makeEnvironment(context: ServerContext, request: RequestOf<"create">): 
   const options: EnvironmentOptions = { ...kept, record, labels, secrets };
   if (request.task !== undefined) return context.factory.create(request.task, options);
   if (request.image !== undefined) return context.factory.createSandbox(request.image, options);
+  if (request.from !== undefined) {
+    if (context.factory.branch !== undefined) return context.factory.branch(request.from, options);
+    const path = "from";
+    throw new ShinkenError("bad_request", "from: this server keeps no bundles to branch from", { path });
+  }
   const name = request.environment ?? "";
   if (environments.includes(name)) {
     if (checkpoints === undefined) return Promise.resolve(context.makeEcho(options));
@@ -173,8 +182,13 @@ async function fork(connection: Connection, request: RequestOf<"fork">): Promise
   );
   session.continueFrom(parent, request.at_step);
   countFork(connection.context, {});
+  return begun(session);
+}
+
+/** A session that goes on from somewhere. */
+function begun(session: ServerSession): Result {
   const { state, next } = session.describe();
-  return { ...created(session), state, next };
+  return { ...created(session), state, next, ...session.recorded() };
 }
 
 function detach(connection: Connection, request: RequestOf<"detach">): Result {
@@ -191,7 +205,7 @@ function attach(connection: Connection, request: RequestOf<"attach">): Result {
   }
   const session = context.sessions.attach(request.session, request.token, connection);
   const { state, next, task } = session.describe();
-  return { session: session.name, task, state, next };
+  return { session: session.name, task, state, next, ...session.recorded() };
 }
 
 async function close(connection: Connection, request: RequestOf<"close">): Promise<Result> {

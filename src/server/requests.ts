@@ -32,6 +32,13 @@ const schemas = {
     task: z.string().min(1).max(256).optional(),
     image: z.string().min(1).max(256).optional(),
     environment: z.string().min(1).max(64).optional(),
+    from: z
+      .strictObject({
+        bundle: z.uuid({ error: "the id of an episode" }),
+        step: z.int().min(0),
+        effects: z.enum(["refuse", "mock"]).optional(),
+      })
+      .optional(),
     grace_s: z.number().min(0).optional(),
     checkpoints: z.strictObject({ budget_mib: z.int().min(1).max(maxCheckpointMiB).optional() }).optional(),
     record: z.boolean().optional(),

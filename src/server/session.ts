@@ -84,7 +84,10 @@ export class ServerSession {
   }
 
   /** Starts an episode; the first step is number 1. */
-  async reset(seed?: number, params?: Record<string, unknown>): Promise<ResetResult & { next: number }> {
+  async reset(
+    seed?: number,
+    params?: Record<string, unknown>,
+  ): Promise<ResetResult & { next: number; episode?: string }> {
     const result = await this.exclusively("reset", async () => {
       const { state, next, last, failure } = this;
       // From here on the old episode is gone, whatever comes of the new one.
@@ -98,9 +101,8 @@ export class ServerSession {
         throw error;
       }
     });
-    this.state = "running";
-    this.next = 1;
-    return { ...result, next: 1 };
+    this.continueAt(1);
+    return { ...result, next: 1, ...this.recorded() };
   }
 
   /**
@@ -165,6 +167,18 @@ export class ServerSession {
     // An episode ends with its last step.
     this.state = next === parent.next ? parent.state : "running";
     this.next = next;
+  }
+
+  /** The environment has begun its episode, and its next step has this number. */
+  continueAt(next: number): void {
+    this.state = "running";
+    this.next = next;
+  }
+
+  /** What a reply tells of the episode's bundle; nothing where none is kept. */
+  recorded(): { episode?: string } {
+    const episode = this.environment.bundle?.episode;
+    return episode === undefined ? {} : { episode };
   }
 
   /** Whether anything was running that could be asked to stop. */

@@ -2,6 +2,7 @@ export { decodeMessage, type Encoding, encodeMessage } from "./codec.js";
 export { defaultWireLimits, protocolVersion, type WireLimits } from "./limits.js";
 export {
   type AttachResult,
+  type BranchResult,
   type CreateResult,
   closeCodes,
   type HelloLimits,

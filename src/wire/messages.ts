@@ -70,7 +70,12 @@ export interface AttachResult {
   state: SessionState;
   /** Number that the next step must carry; null before the first reset. */
   next: number | null;
+  /** Id of its episode, where it is recorded. */
+  episode?: string;
 }
+
+/** Of a session that goes on from somewhere: by `fork`, or by `create` with `from`. */
+export type BranchResult = CreateResult & AttachResult;
 
 export interface SessionRow extends AttachResult {
   busy: boolean;

@@ -95,6 +95,12 @@ export const conversation: Record<string, Record<string, unknown>> = {
     actions: [{ type: "echo", text: "hello" }],
     decision: { model: "m-1", token_ids: [5, 7], logprobs: [-0.25, -1.5] },
   },
+  "32-create-from-a-bundle": {
+    id: 32,
+    op: "create",
+    session: "branched",
+    from: { bundle: "7c0dd2c6-3b4f-4c59-9d6e-0f6a4b0b7d11", step: 2 },
+  },
 };
 
 export const events: Record<string, Record<string, unknown>> = {

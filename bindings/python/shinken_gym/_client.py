@@ -117,6 +117,41 @@ class Client:
             ),
         )
 
+    def branch(
+        self,
+        bundle: str,
+        step: int,
+        *,
+        session: str | None = None,
+        grace_s: float | None = None,
+        checkpoints: bool | int = False,
+        record: bool = True,
+        labels: Mapping[str, str | int | float | bool] | None = None,
+        secrets: Sequence[str] = (),
+        secret_variables: Sequence[str] = (),
+    ) -> Session:
+        """A session that goes on from a step of an episode that the server has recorded.
+
+        ``bundle`` is the episode's id, ``step`` the last one that is kept (0: the reset). The server runs
+        the episode again up to there, which takes its time; the next step is the one after. The rest is
+        as for ``create``.
+        """
+        return Session(
+            self,
+            self._run(
+                self._core.create(
+                    None,
+                    None,
+                    None,
+                    session,
+                    grace_s,
+                    checkpoints,
+                    Recording(record, labels, secrets, secret_variables),
+                    {"bundle": bundle, "step": step},
+                )
+            ),
+        )
+
     def attach(self, session: str, token: str) -> Session:
         """Takes over a session that was detached, or that another connection holds."""
         return Session(self, self._run(self._core.attach(session, token)))

@@ -42,6 +42,8 @@ class SessionState:
     task: str
     #: Number of the next step; None before the first reset.
     next: int | None = None
+    #: Id of the present episode, where the server records it.
+    episode: str | None = None
     events: deque[Event] = field(default_factory=lambda: deque(maxlen=MAX_EVENTS))
     on_event: Callable[[Event], None] | None = None
 
@@ -134,12 +136,19 @@ class Core:
         grace_s: float | None,
         checkpoints: bool | int,
         recording: Recording = Recording(),
+        source: Mapping[str, Any] | None = None,
     ) -> Call[SessionState]:
+        def finish(result: dict[str, Any]) -> SessionState:
+            made = self._adopt(result)
+            if source is not None:
+                made.next, made.episode = result["next"], result.get("episode")
+            return made
+
         # A number is a budget, and so not 0; True leaves it to the server.
         budget = {} if checkpoints is True else {"budget_mib": checkpoints}
         return self.call(
             "create",
-            self._adopt,
+            finish,
             session=session,
             task=task,
             image=image,
@@ -147,13 +156,14 @@ class Core:
             grace_s=grace_s,
             checkpoints=None if checkpoints is False else budget,
             **recording.to_wire(),
+            **({} if source is None else {"from": dict(source)}),
         )
 
     def attach(self, name: str, token: str) -> Call[SessionState]:
         def finish(result: dict[str, Any]) -> SessionState:
             known = self.sessions.get(name)
             state = known or self._adopt({**result, "token": token})
-            state.next = result["next"]
+            state.next, state.episode = result["next"], result.get("episode")
             return state
 
         return self.call("attach", finish, session=name, token=token)
@@ -162,7 +172,7 @@ class Core:
         self, state: SessionState, seed: int | None, params: dict[str, Any] | None
     ) -> Call[ResetResult]:
         def finish(result: dict[str, Any]) -> ResetResult:
-            state.next = result["next"]
+            state.next, state.episode = result["next"], result.get("episode")
             return ResetResult.from_wire(result)
 
         return self.call("reset", finish, session=state.name, seed=seed, params=params)
@@ -192,7 +202,7 @@ class Core:
     def fork(self, state: SessionState, name: str | None, at_step: int | None) -> Call[SessionState]:
         def finish(result: dict[str, Any]) -> SessionState:
             branch = self._adopt(result)
-            branch.next = result["next"]
+            branch.next, branch.episode = result["next"], result.get("episode")
             return branch
 
         return self.call("fork", finish, session=state.name, at_step=at_step, **{"as": name})

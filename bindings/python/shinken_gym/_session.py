@@ -32,6 +32,11 @@ class SessionView:
         """Number that the next step will carry; None before the first reset."""
         return self._state.next
 
+    @property
+    def episode(self) -> str | None:
+        """Id of the present episode, where the server records it: what ``branch`` takes."""
+        return self._state.episode
+
     def events(self) -> list[Event]:
         """Events that came since the last call. The blocking client reads them along with replies."""
         events = [*self._state.events]

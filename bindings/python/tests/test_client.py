@@ -211,3 +211,23 @@ def test_nobody_listens() -> None:
     assert str(caught.value) == (
         "connection_lost: nobody listens at ws://127.0.0.1:1/v1 (start a server: shinken serve)"
     )
+
+
+def test_a_branch_is_asked_for_by_the_episode_id_and_step(server: Server) -> None:
+    with shinken_gym.connect(server.url) as client:
+        session = client.create(environment="echo")
+        assert session.episode is None
+        session.reset()
+        assert session.episode is not None
+        branch = session.fork()
+        assert branch.episode not in (None, session.episode)
+        with pytest.raises(ShinkenError) as caught:
+            client.branch(session.episode, 0)
+        # It was recorded without a machine.
+        assert (caught.value.code, caught.value.path) == ("not_repeatable", "image")
+        with pytest.raises(ShinkenError) as caught:
+            client.branch("7c0dd2c6-3b4f-4c59-9d6e-0f6a4b0b7d11", 0)
+        assert (caught.value.code, caught.value.path) == ("bundle_missing", "from.bundle")
+        unrecorded = client.create(environment="echo", record=False)
+        unrecorded.reset()
+        assert unrecorded.episode is None

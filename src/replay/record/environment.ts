@@ -49,6 +49,22 @@ export class RecordedEnvironment implements Environment {
     if (checkpoints !== undefined) this.checkpoints = checkpoints;
   }
 
+  /** Records an environment that has begun already, as a branch of a recorded episode. */
+  static async continuing(
+    inner: Environment,
+    recorder: Recorder,
+    options: EnvironmentOptions,
+    facts: RecordedFacts,
+    parent: NonNullable<SessionFacts["parent"]>,
+  ): Promise<RecordedEnvironment> {
+    const recorded = new RecordedEnvironment(inner, recorder, options, facts);
+    recorded.#step = parent.step;
+    recorded.#begin(parent);
+    await recorded.#snapshot();
+    await recorded.#flush();
+    return recorded;
+  }
+
   get task(): string {
     return this.#inner.task;
   }
@@ -118,15 +134,12 @@ export class RecordedEnvironment implements Environment {
     const step = options?.atStep ?? this.#step;
     const parent = this.bundle;
     const branch = await this.#inner.fork(options);
-    const recorded = new RecordedEnvironment(branch, this.#recorder, this.#options, this.#facts);
-    if (parent !== null) {
-      this.#event("marker", { kind: "branched", message: `from step ${step}` });
-      recorded.#step = step;
-      recorded.#begin({ ...parent, step });
-      await recorded.#snapshot();
-      await recorded.#flush();
-    }
-    return recorded;
+    if (parent === null) return new RecordedEnvironment(branch, this.#recorder, this.#options, this.#facts);
+    this.#event("marker", { kind: "branched", message: `from step ${step}` });
+    return RecordedEnvironment.continuing(branch, this.#recorder, this.#options, this.#facts, {
+      ...parent,
+      step,
+    });
   }
 
   cancel(): void {

@@ -1,6 +1,7 @@
 /** A factory whose environments are recorded, unless somebody asks that one is not. */
 import type { EnvironmentOptions } from "../../env/checkpoints.js";
 import type { Environment, EnvironmentFactory } from "../../env/environment.js";
+import type { SessionFacts } from "../format/channels.js";
 import type { Recorder } from "../write/recorder.js";
 import { RecordedEnvironment } from "./environment.js";
 import type { RecordedFacts } from "./facts.js";
@@ -26,6 +27,16 @@ export class RecordedFactory implements EnvironmentFactory {
 
   createSandbox(image: string, options: EnvironmentOptions = {}): Promise<Environment> {
     return this.#recorded(options, (traced) => this.#inner.createSandbox(image, traced));
+  }
+
+  /** The environment, which has begun already, recorded as a branch of a recorded episode. */
+  continuing(
+    inner: Environment,
+    parent: NonNullable<SessionFacts["parent"]>,
+    options: EnvironmentOptions = {},
+  ): Promise<Environment> {
+    if (options.record === false) return Promise.resolve(inner);
+    return RecordedEnvironment.continuing(inner, this.#recorder, options, this.#facts, parent);
   }
 
   async #recorded(

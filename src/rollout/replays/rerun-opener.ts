@@ -1,6 +1,6 @@
 /** Sessions that can repeat a recorded episode: of the same task at the same version, on machines that give the same states. */
 import type { Session } from "../../env/session/session.js";
-import { TaskEnvironmentFactory } from "../../env/index.js";
+import { type EnvironmentOptions, TaskEnvironmentFactory } from "../../env/index.js";
 import type { LoadedTask } from "../../env/task/index.js";
 import { ShinkenError } from "../../errors/index.js";
 import type { SessionFacts } from "../../replay/index.js";
@@ -26,7 +26,7 @@ export interface SessionOpener {
    * A session that was not reset. Rejects with `not_repeatable`, whose `path` names the recorded fact that stands against it:
    * `image` (recorded without a machine, or the image is not there), `machine_abi`, `task`, `task_version` or `variant`.
    */
-  readonly open: (facts: SessionFacts) => Promise<Session>;
+  readonly open: (facts: SessionFacts, options?: Pick<EnvironmentOptions, "checkpoints">) => Promise<Session>;
   /** Frees its goldens; sessions that are open keep theirs. */
   readonly close: () => void;
 }
@@ -38,14 +38,15 @@ export function sessionOpener(options: OpenerOptions): SessionOpener {
   const factory = options.factory ?? new TaskEnvironmentFactory({ provider, tasks, judge });
   const known = new Map(tasks.map((task) => [task.id, task]));
   return {
-    open: async (facts) => {
+    open: async (facts, { checkpoints } = {}) => {
       checkMachine(facts, provider);
       const plain = facts.task.startsWith(plainPrefix) && !known.has(facts.task);
       if (!plain) checkTask(facts, known.get(facts.task), options.anyVariant === true);
-      // Nothing but what a replay is given must be traced: its origins are told.
+      // Traced, so that a branch of it can be repeated in turn.
+      const kept = { traced: true, checkpoints };
       const opening = plain
-        ? factory.createSandbox(facts.task.slice(plainPrefix.length), { traced: true })
-        : factory.create(facts.task, { traced: true });
+        ? factory.createSandbox(facts.task.slice(plainPrefix.length), kept)
+        : factory.create(facts.task, kept);
       return opening.catch((error: unknown) => {
         if (!(error instanceof ShinkenError) || error.code !== "image_missing") throw error;
         throw notRepeatable("image", error.message, error.suggestion, error);

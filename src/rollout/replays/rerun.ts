@@ -67,7 +67,10 @@ async function run(bundle: Bundle, options: RerunOptions, generations: number): 
       { ...begun.told, paid, state: await stateIf(session, compare) },
       compare,
     );
-    if (first !== null) return { session, steps: 0, difference: { step: base, ...first } };
+    if (first !== null) {
+      const detail = first.detail + (first.what === "state" ? goldenNote(bundle, session) : "");
+      return { session, steps: 0, difference: { step: base, ...first, detail } };
+    }
     const last = base + steps.length;
     for (const [index, recorded] of steps.entries()) {
       const { step } = recorded;
@@ -81,6 +84,13 @@ async function run(bundle: Bundle, options: RerunOptions, generations: number): 
     await session.close();
     throw error;
   }
+}
+
+/** Why two episodes differ from their beginning, mostly. */
+function goldenNote({ session: { golden, parent } }: Bundle, session: Session): string {
+  const now = session.provenance().golden;
+  if (parent !== null || golden === null || golden === now) return "";
+  return `; it began with golden ${golden.slice(0, 16)}, which is ${now.slice(0, 16)} now: the image is another one`;
 }
 
 /** A session in the state that the bundle's first step starts from. */

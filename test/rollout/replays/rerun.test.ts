@@ -237,6 +237,16 @@ describe.skipIf(unavailable !== null)("a recorded episode that is run again", ()
       expect(await again(bundle)).toMatchObject({ steps: 0, difference: { step: 0, what: "state" } });
     });
 
+    it("of another golden, which is named", async () => {
+      const bundle = await told((event) => {
+        if (event.channel === "session") return { ...event, golden: "00".repeat(32) };
+        return event.channel === "snapshot" ? { ...event, digest: "11".repeat(16) } : event;
+      });
+      const { difference } = await again(bundle);
+      expect(difference).toMatchObject({ step: 0, what: "state" });
+      expect(difference?.detail).toMatch(/; it began with golden 0{16}, which is [0-9a-f]{16} now/);
+    });
+
     it("of another run seed, which only the reset's info tells", async () => {
       const bundle = await told((event) => (event.channel === "session" ? { ...event, seed: 8 } : event));
       expect(await difference(bundle)).toEqual({

@@ -1,0 +1,47 @@
+/** Who goes on from a step of a recorded episode. */
+import { isDeepStrictEqual } from "node:util";
+import type { ResetResult, StepResult } from "../../env/environment.js";
+import type { TaskVariant } from "../../env/task/index.js";
+import type { Operator, Player } from "../../operator/index.js";
+import type { Bundle, BundleStep } from "../../replay/index.js";
+
+/**
+ * A player for the rest of an episode. An operator that would have done what was done so far goes on with what it does next;
+ * any other begins anew, in the state that it finds.
+ */
+export async function playerFrom(
+  operator: Operator,
+  variant: TaskVariant,
+  bundle: Bundle,
+  before: readonly BundleStep[],
+): Promise<Player> {
+  const player = operator.play(variant);
+  // A branch tells nothing of what its parent did.
+  if (bundle.start.observation === null) return player;
+  let last: BundleStep = bundle.start;
+  for (const step of before) {
+    const actions = await player.next(resultOf(last));
+    if (
+      !isDeepStrictEqual(
+        actions,
+        step.actions.map(({ action }) => action),
+      )
+    )
+      return operator.play(variant);
+    last = step;
+  }
+  return player;
+}
+
+function resultOf({ observation: event, rewards }: BundleStep): ResetResult | StepResult {
+  if (event === null) throw new Error("the step was not answered");
+  const { observation, terminated, truncated, info } = event;
+  const reward = rewards.find(({ check }) => check === null)?.reward ?? 0;
+  return {
+    observation: observation as unknown as ResetResult["observation"],
+    reward,
+    terminated,
+    truncated,
+    info,
+  };
+}
