@@ -141,6 +141,28 @@ describe.skipIf(unavailable !== null)("recorded episodes that are graded again",
     expect(beside.every(({ lines }) => lines[0]?.verdict.status === "graded")).toBe(true);
   });
 
+  it("are ungraded where the last step was cancelled, and no machine of that moment is kept", async () => {
+    const factory = new TaskEnvironmentFactory({ provider: provider(), tasks });
+    const recorder = new Recorder({ folder: join(folder, "cut"), runtime, states: true });
+    const { machineAbi } = provider();
+    const facts = { provider: "microvm", machineAbi, memory: null, taskSet: null };
+    const session = await new RecordedFactory(factory, recorder, facts).create(ids[0]);
+    await session.reset({ seed: 7 });
+    await session.step([{ type: "exec", command: "echo a" }]);
+    const late = session.step([{ type: "exec", command: "sleep 1000" }]);
+    setImmediate(() => session.cancel());
+    await expect(late).rejects.toMatchObject({ code: "cancelled" });
+    await session.close();
+    await recorder.close();
+    factory.close();
+    const cut = await bundleFiles([join(folder, "cut")]);
+    const { steps } = await readBundle(cut[0] ?? "");
+    expect(steps.map(({ snapshot }) => snapshot?.pages ?? null)).toEqual([null, null]);
+    const [graded] = await grade({ files: cut });
+    expect(graded?.lines[0]?.verdict).toMatchObject({ status: "ungraded", score: null });
+    expect(graded?.lines[0]?.verdict.reason).toContain("step 2 was cancelled");
+  });
+
   it("are left out where the store knows them, and a run that was cut short goes on", async () => {
     const store = new VerdictStore(join(folder, "runs"));
     expect(await store.lines()).toEqual([]);

@@ -91,6 +91,28 @@ describe("a secret", () => {
     expect(bytes.includes(secretMark)).toBe(true);
   });
 
+  it("is out of what the model wrote before it was done", async () => {
+    const { bytes } = await play([[{ type: "exec", env: { API_TOKEN: secret } }, { text: "" }]], {
+      decision: { output: JSON.stringify({ env: { API_TOKEN: secret } }) },
+    });
+    expect(bytes.includes(secret)).toBe(false);
+  });
+
+  it("stays one after a reset, and in a branch", async () => {
+    const into = recorder();
+    const environment = recorded(new Guest("scripted"), into);
+    await environment.reset();
+    await environment.step([{ type: "exec", env: { API_TOKEN: secret } }]);
+    const branch = await environment.fork();
+    await branch.step([say(`branch ${secret}`)]);
+    await branch.close();
+    await environment.reset();
+    await environment.step([say(`again ${secret}`)]);
+    await environment.close();
+    expect((await everyByte(into.folder)).includes(secret)).toBe(false);
+    expect(bundles(into.folder)).toHaveLength(3);
+  });
+
   it("is left out where it stands, with its path, and the rest stays", async () => {
     const { events } = await play([
       [

@@ -35,6 +35,8 @@ export class RecordedEnvironment implements Environment {
   #guest: number | null = null;
   /** The latest step whose machine was kept. */
   #kept: number | null = null;
+  /** A step was begun and not answered: the machine is no longer what it was after the latest that was. */
+  #astray = false;
   /** Flush of the step before: the present one waits until the operating system has that, and no longer. */
   #flushed: number | null = null;
   checkpoints?: NonNullable<Environment["checkpoints"]>;
@@ -49,17 +51,18 @@ export class RecordedEnvironment implements Environment {
     if (checkpoints !== undefined) this.checkpoints = checkpoints;
   }
 
-  /** Records an environment that has begun already, as a branch of a recorded episode. */
+  /** Records an environment that has begun already, as a branch of a recorded episode: `from`, if that is still recorded. */
   static async continuing(
     inner: Environment,
     recorder: Recorder,
     options: EnvironmentOptions,
     facts: RecordedFacts,
     parent: NonNullable<SessionFacts["parent"]>,
+    from: Recording | null = null,
   ): Promise<RecordedEnvironment> {
     const recorded = new RecordedEnvironment(inner, recorder, options, facts);
     recorded.#step = parent.step;
-    recorded.#begin(parent);
+    recorded.#begin(parent, from);
     await recorded.#snapshot();
     await recorded.#flush();
     return recorded;
@@ -84,8 +87,11 @@ export class RecordedEnvironment implements Environment {
         await this.#end("a reset that failed");
       throw error;
     }
-    await this.#end("reset");
-    this.#begin(null);
+    this.#event("marker", { kind: "ended", message: "reset" });
+    const former = this.#recording;
+    // Before the former is finished: its secrets are those of the session.
+    this.#begin(null, former);
+    await former?.finish();
     await this.#answered({ ...result, terminated: false, truncated: false });
     return result;
   }
@@ -94,16 +100,21 @@ export class RecordedEnvironment implements Environment {
     this.#running = true;
     const began = this.#recording !== null;
     if (began) this.#asked(actions, decision);
+    const astray = this.#astray;
+    this.#astray = true;
     let result: StepResult;
     try {
       result = await this.#inner.step(actions, decision);
     } catch (error) {
+      // What was refused did nothing.
+      if (!astray && whyUnanswered(error) === "refused") this.#astray = false;
       if (began) this.#unanswered(error);
       throw error;
     } finally {
       this.#running = false;
     }
     if (!began) return result;
+    this.#astray = false;
     this.#step += 1;
     if (result.reward !== 0) this.#event("reward", { reward: result.reward, check: null });
     await this.#answered(result);
@@ -133,13 +144,12 @@ export class RecordedEnvironment implements Environment {
   async fork(options?: { atStep?: number | undefined }): Promise<Environment> {
     const step = options?.atStep ?? this.#step;
     const parent = this.bundle;
+    const from = this.#recording;
     const branch = await this.#inner.fork(options);
     if (parent === null) return new RecordedEnvironment(branch, this.#recorder, this.#options, this.#facts);
     this.#event("marker", { kind: "branched", message: `from step ${step}` });
-    return RecordedEnvironment.continuing(branch, this.#recorder, this.#options, this.#facts, {
-      ...parent,
-      step,
-    });
+    const at = { ...parent, step };
+    return RecordedEnvironment.continuing(branch, this.#recorder, this.#options, this.#facts, at, from);
   }
 
   cancel(): void {
@@ -160,17 +170,19 @@ export class RecordedEnvironment implements Environment {
     }
   }
 
-  #begin(parent: SessionFacts["parent"]): void {
+  #begin(parent: SessionFacts["parent"], after: Recording | null): void {
     const { secrets } = this.#options;
     const recording = this.#recorder.open({
       task: this.#inner.task,
       secrets: secrets?.values,
       variables: secrets?.variables,
+      after,
     });
     this.#recording = recording;
     this.#flushed = null;
     if (parent === null) this.#step = 0;
     this.#kept = null;
+    this.#astray = false;
     this.#guest = null;
     recording.onFailure(({ code, message }) => this.#emit({ event: "infra", code, message }));
     this.#event("session", {
@@ -183,14 +195,15 @@ export class RecordedEnvironment implements Environment {
   }
 
   #asked(actions: readonly unknown[], decision: Decision | undefined): void {
-    if (decision !== undefined) this.#event("decision", { ...decision });
+    // Models write what they do, secrets included, before they do it.
+    if (decision !== undefined) this.#event("decision", { ...decision }, undefined, actions);
     for (const [index, action] of actions.entries())
       this.#event("action", { action }, `${this.#step + 1}.${index}`);
   }
 
   #unanswered(error: unknown): void {
     const { code, message } = told(error);
-    const kind = code === "cancelled" ? "cancelled" : isInfrastructure(error) ? "failed" : "refused";
+    const kind = whyUnanswered(error);
     this.#running = true;
     this.#event("marker", { kind, message, code });
     this.#running = false;
@@ -227,6 +240,7 @@ export class RecordedEnvironment implements Environment {
     const named = (secrets?.values?.length ?? 0) + (secrets?.variables?.length ?? 0) > 0;
     // Its memory holds what was said to be secret.
     if (!this.#recorder.states || named || recording === null || this.#kept === this.#step) return;
+    if (this.#astray) return;
     if (this.#inner.state === undefined || this.#inner.saveState === undefined) return;
     this.#kept = this.#step;
     const path = join(this.#recorder.folder, `.state-${randomUUID()}`);
@@ -279,14 +293,21 @@ export class RecordedEnvironment implements Environment {
     channel: Parameters<Recording["event"]>[0],
     payload: Record<string, unknown>,
     action?: string,
+    next?: readonly unknown[],
   ): void {
     const step = this.#running ? this.#step + 1 : this.#step;
-    this.#recording?.event(channel, { step, guest: this.#guest, action }, payload);
+    this.#recording?.event(channel, { step, guest: this.#guest, action }, payload, next);
   }
 
   #emit(event: EnvironmentEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
+}
+
+/** The kind of marker that a step's error makes. */
+function whyUnanswered(error: unknown): "cancelled" | "failed" | "refused" {
+  if (error instanceof ShinkenError && error.code === "cancelled") return "cancelled";
+  return isInfrastructure(error) ? "failed" : "refused";
 }
 
 /** Of an error what a bundle says. */

@@ -18,22 +18,21 @@ import { Redactor } from "./secrets.js";
 export class BundleState {
   readonly #request: OpenRequest;
   readonly #writer: BundleWriter;
-  readonly #redactor: Redactor;
+  /** One for all episodes of a session and its branches. */
+  readonly redactor: Redactor;
   readonly #deltas = new ObservationDeltas();
   readonly #blobs: BlobStore;
   readonly #path: string;
   readonly #summary = new EpisodeSummary();
   #seq = 0;
-  /** Whether anything secret has come by. */
-  #redacted = false;
 
   /** Makes the file. Throws what the file system says. */
-  constructor(request: OpenRequest, blobs: BlobStore) {
+  constructor(request: OpenRequest, blobs: BlobStore, redactor = new Redactor(request.secrets)) {
     const path = join(request.folder, request.file);
     this.#path = path;
     this.#request = request;
     this.#blobs = blobs;
-    this.#redactor = new Redactor(request.secrets);
+    this.redactor = redactor;
     takeInFolder(path);
     try {
       this.#writer = BundleWriter.create(path, request.runtime);
@@ -51,12 +50,12 @@ export class BundleState {
     return this.#writer.length;
   }
 
-  add([, channel, step, guest, wall, action, payload]: EventRequest): void {
-    const { value, paths } = this.#redactor.clean(payload);
+  add([, channel, step, guest, wall, action, payload, next]: EventRequest): void {
+    if (next !== undefined) this.redactor.learn(next);
+    const { value, paths } = this.redactor.clean(payload);
     let content = value as Record<string, unknown>;
-    this.#redacted ||= paths.length > 0;
     // A machine that was told a secret holds it, in pages that nobody can search.
-    if (channel === "snapshot" && content["pages"] !== null && this.#redacted) {
+    if (channel === "snapshot" && content["pages"] !== null && this.redactor.found) {
       content = { ...content, pages: null };
       paths.push("/pages");
     }

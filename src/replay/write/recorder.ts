@@ -102,6 +102,8 @@ export class Recorder {
     task: string;
     secrets?: readonly string[] | undefined;
     variables?: readonly string[] | undefined;
+    /** The episode before it in its session, or that it branches from, not finished yet. */
+    after?: Recording | null | undefined;
   }): Recording {
     const id = this.#next++;
     const episode = randomUUID();
@@ -128,7 +130,8 @@ export class Recorder {
       values: [...this.#secrets, ...(options.secrets ?? [])],
       variables: [...(options.variables ?? [])],
     };
-    this.#send({ kind: "open", id, folder: this.folder, file, runtime: this.runtime, secrets });
+    const after = options.after?.id;
+    this.#send({ kind: "open", id, folder: this.folder, file, runtime: this.runtime, secrets, after });
     return recording;
   }
 

@@ -25,7 +25,8 @@ export class Recording {
   readonly episode: string;
   /** Its bundle, relative to the recorder's folder. */
   readonly file: string;
-  readonly #id: number;
+  /** Among the recordings of its recorder. */
+  readonly id: number;
   readonly #host: RecordingHost;
   #waiting: { number: number; settle: () => void }[] = [];
   #finish: Promise<void> | null = null;
@@ -38,7 +39,7 @@ export class Recording {
   constructor(options: RecordingOptions) {
     this.episode = options.episode;
     this.file = options.file;
-    this.#id = options.id;
+    this.id = options.id;
     this.#host = options.host;
   }
 
@@ -53,19 +54,23 @@ export class Recording {
     else this.#listener = listener;
   }
 
-  /** Adds an event. `guest`: guest milliseconds since the reset. Nothing after a failure or the end. */
+  /**
+   * Adds an event. `guest`: guest milliseconds since the reset; `next`: what is recorded next and may tell what is secret in this.
+   * Nothing after a failure or the end.
+   */
   event(
     channel: Channel,
     at: { step: number; guest: number | null; action?: string | undefined },
     payload: Record<string, unknown>,
+    next?: readonly unknown[],
   ): void {
     if (this.#failure !== null || this.#finish !== null) return;
-    this.#host.send([this.#id, channel, at.step, at.guest, Date.now(), at.action, payload]);
+    this.#host.send([this.id, channel, at.step, at.guest, Date.now(), at.action, payload, next]);
   }
 
   /** Asks that the operating system get everything so far; gives what to wait for, null where there is nothing. */
   flush(): number | null {
-    return this.#failure !== null || this.#finish !== null ? null : this.#host.send([this.#id]);
+    return this.#failure !== null || this.#finish !== null ? null : this.#host.send([this.id]);
   }
 
   /** Null where that flush is done, or the recording has failed; else settles when it is, or fails. */
@@ -82,7 +87,7 @@ export class Recording {
     if (this.#over) return Promise.resolve();
     this.#finish ??= new Promise((resolve) => {
       this.#finished = resolve;
-      this.#host.send({ kind: "finish", id: this.#id });
+      this.#host.send({ kind: "finish", id: this.id });
     });
     return this.#finish;
   }

@@ -10,6 +10,8 @@ export interface OpenRequest {
   file: string;
   runtime: string;
   secrets: { values: string[]; variables: string[] };
+  /** The episode before it in its session, or that it branches from: what was secret there is secret here. */
+  after?: number | undefined;
 }
 
 /** Lists cross to the thread for half of what named fields cost, and events are most of what crosses. */
@@ -23,6 +25,8 @@ export type EventRequest = [
   wall: number,
   action: string | undefined,
   payload: Record<string, unknown>,
+  /** What is recorded next, and may tell what is secret in this. */
+  next?: readonly unknown[] | undefined,
 ];
 
 /** Close the chunk: the operating system has everything by then. */

@@ -72,6 +72,8 @@ type What = "plain" | "env" | "headers" | "secret";
 
 /** One for each session: it remembers values that were secret once. */
 export class Redactor {
+  /** Whether anything secret has come by. */
+  found = false;
   readonly #known = new Set<string>();
   /** As they are looked for: those that hold others first, else a part of them would stay. */
   #values: { text: string; bytes: Buffer }[] = [];
@@ -83,12 +85,19 @@ export class Redactor {
     this.#variables = new Set(known.variables ?? []);
   }
 
+  /** Takes note of the secrets in a value that is not to be cleaned yet. */
+  learn(value: unknown): void {
+    this.#learn(value, "plain", "");
+  }
+
   /** The value without secrets, and the paths where they stood. The same object if there were none. */
   clean(value: unknown): { value: unknown; paths: string[] } {
     // First learn, then clean: a field may come after a text that repeats it.
-    this.#learn(value, "plain", "");
+    this.learn(value);
     const paths: string[] = [];
-    return { value: this.#clean(value, "", "plain", paths), paths };
+    const clean = this.#clean(value, "", "plain", paths);
+    this.found ||= paths.length > 0;
+    return { value: clean, paths };
   }
 
   #learn(value: unknown, what: What, header: string): void {

@@ -33,7 +33,8 @@ function serve(request: RecorderRequest, replies: RecorderReply[]): void {
       else bundle?.add(request);
     } else if (request.kind === "open") {
       retention?.watch(request.folder);
-      bundles.set(id, new BundleState(request, storeOf(request.folder)));
+      const before = request.after === undefined ? undefined : bundles.get(request.after);
+      bundles.set(id, new BundleState(request, storeOf(request.folder), before?.redactor));
     } else if (request.kind === "finish") void finish(id);
     else {
       bundles.get(id)?.abandon();

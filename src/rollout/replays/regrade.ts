@@ -18,6 +18,7 @@ import { IndexedHashes } from "./indexed-hashes.js";
 import { holdsEnd, openEnd } from "./recorded-end.js";
 import { rerun } from "./rerun.js";
 import { checkMachine } from "./rerun-opener.js";
+import { checkEnd } from "./rerun-plan.js";
 import { UngradedScenario } from "./ungraded-scenario.js";
 import { gradingKey, type VerdictLine } from "./verdict-store.js";
 
@@ -182,6 +183,7 @@ class Regrader {
   async #ofRerun(bundle: Bundle, wanted: readonly Wanted[]): Promise<VerdictRecord[]> {
     let session: Session | null = null;
     try {
+      checkEnd(bundle);
       const again = await rerun(bundle, { open: (of) => this.#open(of), compare: ["state"] });
       session = again.session;
       if (again.difference !== null) {

@@ -42,6 +42,15 @@ export function planOf(bundle: Bundle, until: number | undefined): RerunPlan {
   return { start: start ?? bundle.start, steps: wanted };
 }
 
+/**
+ * Throws `not_repeatable` where a verdict was given, or could be, on a machine that had begun a step which nobody answered: what it had
+ * done by then is not recorded.
+ */
+export function checkEnd({ steps }: Bundle): void {
+  const last = steps.at(-1);
+  if (last?.observation === null) checkStep(last);
+}
+
 function checkStep({ step, actions, others }: BundleStep): void {
   const broken = others.find(
     (event) => !("foreign" in event) && event.channel === "marker" && halfDone.has(event.kind),
