@@ -18,9 +18,8 @@ const halfDone = new Set(["cancelled", "failed"]);
  * `not_repeatable`, whose `path` names `fork.seed`, `params`, `actions` or `steps`.
  */
 export function planOf(bundle: Bundle, until: number | undefined): RerunPlan {
-  const { session, steps } = bundle;
+  const { session, start, steps } = bundle;
   const base = session.parent?.step ?? 0;
-  const start = base === 0 ? bundle.start : steps.find(({ step }) => step === base);
   const answered = steps.filter(({ step, observation }) => step > base && observation !== null);
   const last = answered.at(-1)?.step ?? base;
   const end = until ?? last;
@@ -39,7 +38,7 @@ export function planOf(bundle: Bundle, until: number | undefined): RerunPlan {
   for (const [index, { step }] of wanted.entries())
     if (step !== base + index + 1) throw notRepeatable("steps", `step ${base + index + 1} is missing`);
   for (const step of wanted) checkStep(step);
-  return { start: start ?? bundle.start, steps: wanted };
+  return { start, steps: wanted };
 }
 
 /**

@@ -10,6 +10,7 @@ import { ShinkenError } from "../../errors/index.js";
 import { type Bundle, readBundle, type SessionFacts } from "../../replay/index.js";
 import { folderOf } from "../../replay/read/reader.js";
 import { type Aspect, type Difference, differenceOf, type Lived } from "./difference.js";
+import { machineNote } from "./difference-machine.js";
 import { notRepeatable } from "./rerun-opener.js";
 import { planOf } from "./rerun-plan.js";
 
@@ -68,7 +69,11 @@ async function run(bundle: Bundle, options: RerunOptions, generations: number): 
       compare,
     );
     if (first !== null) {
-      const detail = first.detail + (first.what === "state" ? goldenNote(bundle, session) : "");
+      const note =
+        first.what === "state"
+          ? goldenNote(bundle, session) + (await machineNote(bundle, base, session))
+          : "";
+      const detail = first.detail + note;
       return { session, steps: 0, difference: { step: base, ...first, detail } };
     }
     const last = base + steps.length;
@@ -77,7 +82,10 @@ async function run(bundle: Bundle, options: RerunOptions, generations: number): 
       paid.length = 0;
       const difference = await again(session, recorded, paid, compare);
       options.onStep?.(step, last);
-      if (difference !== null) return { session, steps: index + 1, difference: { step, ...difference } };
+      if (difference === null) continue;
+      const note = difference.what === "state" ? await machineNote(bundle, step, session) : "";
+      const detail = difference.detail + note;
+      return { session, steps: index + 1, difference: { step, ...difference, detail } };
     }
     return { session, steps: steps.length, difference: null };
   } catch (error) {

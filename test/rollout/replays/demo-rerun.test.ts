@@ -20,7 +20,7 @@ describe.skipIf(unavailable !== null)("the oracle's episodes of the demo tasks",
     async (id, index) => {
       const [here, there] = index % 4 < 2 ? [soft(), uffd()] : [uffd(), soft()];
       const same = studio(here, tasks, folder);
-      const other = studio(here, tasks, folder, there);
+      const other = studio(here, tasks, folder, { memory: there });
       const { oracle } = (tasks[index] as (typeof tasks)[number]).variant(seedOf(index)).task;
       try {
         const bundle = await recorded(same, id, oracle, seedOf(index));

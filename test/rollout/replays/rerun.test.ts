@@ -228,6 +228,25 @@ describe.skipIf(unavailable !== null)("a recorded episode that is run again", ()
       expect(difference?.detail).toMatch(new RegExp(`^state ${digest} recorded, [0-9a-f]{16} now `));
     });
 
+    it("and registers, devices and pages, where the bundle holds the machine of that step", async () => {
+      const keeping = studio(provider(), [task], folder, { states: true });
+      try {
+        const kept = await recorded(keeping, "two-files", actions, { seed: 5 });
+        expect(await difference(kept)).toBeNull();
+        const bundle = await forged(keeping, kept, (event) =>
+          event.channel === "action" && event["step"] === 3
+            ? { ...event, action: exec("echo 3 > two") }
+            : event,
+        );
+        const { step, what, detail } = (await difference(bundle)) ?? {};
+        expect({ step, what }).toEqual({ step: 3, what: "state" });
+        expect(detail).toMatch(/; registers: .*0x[0-9a-f]+ recorded, 0x[0-9a-f]+ now/);
+        expect(detail).toMatch(/; devices: .*; pages of memory: [1-9][0-9]*, the first is \d+/);
+      } finally {
+        await keeping.close();
+      }
+    });
+
     it("of another fork's seed: the state after the reset", async () => {
       const bundle = await told((event) =>
         event.channel === "session"

@@ -45,10 +45,10 @@ export function studio(
   provider: MicrovmProvider,
   tasks: readonly LoadedTask[],
   folder: string,
-  memory: MicrovmProvider = provider,
+  { memory = provider, states = false }: { memory?: MicrovmProvider; states?: boolean } = {},
 ): Studio {
   const inner = new TaskEnvironmentFactory({ provider, tasks });
-  const recorder = new Recorder({ folder, runtime: "shinken-gym/test" });
+  const recorder = new Recorder({ folder, runtime: "shinken-gym/test", states });
   const { name, machineAbi } = provider;
   const facts = { provider: name, machineAbi, memory: provider.memory, taskSet: null };
   const opener = sessionOpener({ provider: memory, tasks });
