@@ -50,6 +50,12 @@ describe("a secret", () => {
     ["a field within a field", { type: "http", auth: { Client_Secret: { value: secret } } }, {}],
     ["a header", { type: "http", headers: { "X-Session": secret } }, {}],
     ["a header in a list", { type: "http", headers: [["X-Session", secret]] }, {}],
+    [
+      "a header with its name beside it",
+      { type: "http", extra_headers: [{ name: "X-Session", value: secret }] },
+      {},
+    ],
+    ["a key of a model", { type: "x", openai_api_key: secret }, {}],
     ["a bearer token", { type: "http", headers: { Authorization: `Bearer ${secret}` } }, {}],
     ["a cookie", { type: "http", headers: { Cookie: `theme=dark; sid=${secret}` } }, {}],
     ["a variable with a telling name", { type: "exec", env: { DB_PASSWORD: secret } }, {}],
@@ -131,6 +137,19 @@ describe("a secret", () => {
     // What every request says is no secret anywhere else.
     expect(events.find(({ channel, step }) => channel === "observation" && step === 1)).toMatchObject({
       observation: { results: [{ text: "text/html it is" }] },
+    });
+  });
+
+  it("leaves the names of headers, and what every request says, as they are", async () => {
+    const header = { name: "Content-Type", value: "application/json" };
+    const { events } = await play([
+      [{ type: "http", headers: [header] }, { text: "Content-Type: application/json" }],
+    ]);
+    expect(events.find(({ channel }) => channel === "action")).toMatchObject({
+      action: { headers: [{ name: "Content-Type", value: secretMark }] },
+    });
+    expect(events.find(({ channel, step }) => channel === "observation" && step === 1)).toMatchObject({
+      observation: { results: [{ text: "Content-Type: application/json" }] },
     });
   });
 

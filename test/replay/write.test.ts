@@ -1,5 +1,7 @@
 import { type Worker } from "node:worker_threads";
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { EnvironmentEvent } from "../../src/env/environment.js";
@@ -179,6 +181,27 @@ describe("the recorder", () => {
     expect(codes).toEqual(["recording_failed"]);
     expect(into.stats()).toMatchObject({ open: 0, failed: 1, queued: 0 });
     await until(() => started.every(({ threadId }) => threadId === -1));
+  });
+
+  it("gives up a disk that never says that it has a finished file, and the session closes", async () => {
+    const into = recorder({ stallMs: 3_000 });
+    const environment = recordedEcho(into);
+    const codes = infraEvents(environment);
+    await environment.reset();
+    // Answered once the thread has the reset.
+    await environment.step([say("a")]);
+    await until(() => into.stats().queued === 0);
+    // Whoever opens a pipe without a writer waits, and with all of them waiting no file is synchronized.
+    const pipe = join(into.folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const stuck = Array.from({ length: 4 }, () => open(pipe, "r"));
+    onTestFinished(async () => {
+      const writer = openSync(pipe, "w");
+      for (const file of await Promise.all(stuck)) await file.close();
+      closeSync(writer);
+    });
+    await environment.close();
+    expect(codes).toEqual(["recording_failed"]);
   });
 
   it("stops with an infra event where its folder is gone, and the session goes on", async () => {

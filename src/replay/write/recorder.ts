@@ -250,12 +250,17 @@ export class Recorder {
   /** A disk that hangs must not hang the sessions with it: they wait for what it has of their steps. */
   #watching(): NodeJS.Timeout {
     let before = { reached: this.#number, at: performance.now() };
+    let last = { ended: 0, at: performance.now() };
     const look = (): void => {
-      const { queued } = this.stats();
+      const { queued, finished, failed } = this.stats();
       const reached = (this.#number - queued) | 0;
       const at = performance.now();
       if (queued === 0 || reached !== before.reached) before = { reached, at };
-      else if (at - before.at >= this.#stallMs) this.#giveUp();
+      // What is served of a finish is its beginning; what can hang is the wait for the disk.
+      const ended = finished + failed;
+      const finishing = [...this.#recordings.values()].some((recording) => recording.finishing);
+      if (!finishing || ended !== last.ended) last = { ended, at };
+      if (at - Math.min(before.at, last.at) >= this.#stallMs) this.#giveUp();
     };
     return setInterval(look, this.#stallMs / 4).unref();
   }

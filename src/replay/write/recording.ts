@@ -43,6 +43,11 @@ export class Recording {
     this.#host = options.host;
   }
 
+  /** Whether somebody waits for the file to be whole. */
+  get finishing(): boolean {
+    return this.#finish !== null && !this.#over;
+  }
+
   /** What ended the recording before its time: `disk_full` or `recording_failed`. */
   get failure(): ShinkenError | null {
     return this.#failure;

@@ -34,8 +34,12 @@ const secretFields = new Set(
 const secretVariable =
   /(^|_)(TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY|ACCESS_KEY|PRIVATE_KEY|AUTH|COOKIE)(_|$)/i;
 
-/** Fields that hold headers, as a map or as pairs: every value in them is taken for secret. */
-const headerFields = new Set(["headers", "requestheaders", "responseheaders"]);
+/** Ends of fields' names of the same kind, as `openai_api_key`; not just any token, nor any secret. */
+const secretEnd =
+  /(password|passphrase|(api|access|secret|private)key|(api|access|refresh|id|auth|bearer|session)token|clientsecret)$/;
+
+/** Ends of names of fields that hold headers, as a map, as pairs or with `name` and `value`: every value is taken for secret. */
+const headerEnd = /headers$/;
 
 /** Headers whose values are left out like all, but say nothing secret: they are not looked for elsewhere. */
 const plainHeaders = new Set(
@@ -118,7 +122,7 @@ export class Redactor {
       const item = (value as Record<string, unknown>)[key];
       const kind = this.#kind(key, what, value);
       if (kind !== "plain" || (typeof item === "object" && item !== null))
-        this.#learn(item, kind, kind === "headers" && what === "headers" ? key : "");
+        this.#learn(item, kind, kind === "headers" && what === "headers" ? headerOf(key, value) : "");
     }
   }
 
@@ -133,6 +137,7 @@ export class Redactor {
   #kind(key: string, within: What, map: object): What {
     // The token that a logarithm of a probability belongs to is a piece of ordinary text.
     if (key === "token" && "logprob" in map) return "plain";
+    if (within === "headers" && key === "name" && "value" in map) return "plain";
     if (within === "headers" || within === "secret") return within;
     if (within === "env") return this.#variables.has(key) || secretVariable.test(key) ? "secret" : "plain";
     return fieldKind(key);
@@ -223,15 +228,20 @@ function fieldKind(key: string): What {
   const known = kinds.get(key);
   if (known !== undefined) return known;
   const name = plainName(key);
-  const kind: What = headerFields.has(name)
+  const kind: What = headerEnd.test(name)
     ? "headers"
-    : name === "env"
+    : name === "env" || name === "environment"
       ? "env"
-      : secretFields.has(name)
+      : secretFields.has(name) || secretEnd.test(name)
         ? "secret"
         : "plain";
   if (kinds.size < 4_096) kinds.set(key, kind);
   return kind;
+}
+
+/** Which header a field tells of. */
+function headerOf(key: string, map: object): string {
+  return key === "value" && "name" in map ? String(map.name) : key;
 }
 
 function plainName(name: string): string {

@@ -56,8 +56,11 @@ async function run(bundle: Bundle, options: RerunOptions, generations: number): 
   if (begun.difference !== null) return { session, steps: 0, difference: begun.difference };
   try {
     const { start, steps } = planOf(bundle, options.until);
-    if (compare.has("state") && [start, ...steps].every(({ snapshot }) => snapshot === null))
-      throw notRepeatable("snapshot", "it tells no state that could be compared");
+    // A writer that was killed may have told a step's answer and not its state any more.
+    if (options.until === undefined && isCut(bundle) && steps.at(-1)?.snapshot === null) steps.pop();
+    const { step: end, snapshot } = steps.at(-1) ?? start;
+    if (compare.has("state") && snapshot === null)
+      throw notRepeatable("snapshot", `it tells no state after step ${end} that could be compared`);
     const paid: Lived["paid"][number][] = [];
     session.onEvent((event: EnvironmentEvent) => {
       if (event.event === "milestone") paid.push(event);
@@ -166,6 +169,14 @@ async function parentOf(bundle: Bundle, folder: string, generations: number): Pr
   if (found.session.episode !== parent?.episode)
     throw notRepeatable("parent", `${file} is not the episode that it was branched from`);
   return found;
+}
+
+/** Whether its end is not told. */
+function isCut({ start, steps }: Bundle): boolean {
+  const marks = [start, ...steps].flatMap(({ others }) => others);
+  return !marks.some(
+    (event) => !("foreign" in event) && event.channel === "marker" && event.kind === "ended",
+  );
 }
 
 /** Does a step anew. */

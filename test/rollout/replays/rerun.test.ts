@@ -389,6 +389,14 @@ describe.skipIf(unavailable !== null)("a recorded episode that is run again", ()
     it("for states that were not recorded", async () => {
       const bundle = await forged(stage, whole, (event) => (event.channel === "snapshot" ? null : event));
       await expect(again(bundle)).rejects.toMatchObject(refusal("snapshot"));
+      const endless = await forged(stage, whole, (event) =>
+        event.channel === "snapshot" && event.step === actions.length ? null : event,
+      );
+      await expect(again(endless)).rejects.toMatchObject(refusal("snapshot"));
+      const cut = await forged(stage, endless, (event) =>
+        event.channel === "marker" && event.kind === "ended" ? null : event,
+      );
+      expect(await again(cut)).toMatchObject({ steps: actions.length - 1, difference: null });
       expect((await again(bundle, { compare: ["observation"] })).difference).toBeNull();
     });
   });
