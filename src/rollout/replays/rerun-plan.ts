@@ -50,6 +50,12 @@ export function checkEnd({ steps }: Bundle): void {
   if (last?.observation === null) checkStep(last);
 }
 
+/** Throws `not_repeatable` where what followed step `base` of the episode may have been half done when it was branched. */
+export function checkBegun({ steps }: Bundle, base: number): void {
+  const next = steps.find(({ step }) => step === base + 1);
+  if (next !== undefined) checkStep({ ...next, actions: [] });
+}
+
 function checkStep({ step, actions, others }: BundleStep): void {
   const broken = others.find(
     (event) => !("foreign" in event) && event.channel === "marker" && halfDone.has(event.kind),

@@ -12,7 +12,7 @@ import { folderOf } from "../../replay/read/reader.js";
 import { type Aspect, type Difference, differenceOf, type Lived } from "./difference.js";
 import { machineNote } from "./difference-machine.js";
 import { notRepeatable } from "./rerun-opener.js";
-import { planOf } from "./rerun-plan.js";
+import { checkBegun, planOf } from "./rerun-plan.js";
 
 export interface RerunOptions {
   /** Gives a session that can repeat the episode: `sessionOpener(...).open`. */
@@ -72,6 +72,7 @@ async function run(bundle: Bundle, options: RerunOptions, generations: number): 
       compare,
     );
     if (first !== null) {
+      if (begun.before !== undefined) checkBegun(begun.before, base);
       const note =
         first.what === "state"
           ? goldenNote(bundle, session) + (await machineNote(bundle, base, session))
@@ -104,12 +105,16 @@ function goldenNote({ session: { golden, parent } }: Bundle, session: Session): 
   return `; it began with golden ${golden.slice(0, 16)}, which is ${now.slice(0, 16)} now: the image is another one`;
 }
 
+interface Begun {
+  session: Session;
+  told: Pick<Lived, "observation" | "info">;
+  difference: Difference | null;
+  /** Of a branch, what it was branched from. */
+  before?: Bundle;
+}
+
 /** A session in the state that the bundle's first step starts from. */
-async function begin(
-  bundle: Bundle,
-  options: RerunOptions,
-  generations: number,
-): Promise<{ session: Session; told: Pick<Lived, "observation" | "info">; difference: Difference | null }> {
+async function begin(bundle: Bundle, options: RerunOptions, generations: number): Promise<Begun> {
   const facts = bundle.session;
   if (facts.parent !== null) return branchAgain(bundle, options, generations);
   const session = await options.open(facts);
@@ -145,7 +150,7 @@ async function branchAgain(
   try {
     // Only the origin counts: the branch is made anew as it was then.
     const branch = await session.fork({ origin: originOf(fork) });
-    return { session: branch, told: nothing, difference: null };
+    return { session: branch, told: nothing, difference: null, before };
   } finally {
     await session.close();
   }

@@ -192,6 +192,24 @@ describe.skipIf(unavailable !== null)("a recorded episode that is run again", ()
       },
     );
 
+    it("cannot be where it was branched after a step that was cancelled", async () => {
+      const session = await stage.factory.create("two-files");
+      await session.reset({ seed: 4 });
+      const late = session.step([exec("sleep 1000")]);
+      setImmediate(() => {
+        session.cancel();
+      });
+      await expect(late).rejects.toMatchObject({ code: "cancelled" });
+      const branch = await session.fork();
+      const { file } = bundleOf(branch);
+      await branch.close();
+      await session.close();
+      await expect(again(await readBundle(join(folder, file)))).rejects.toMatchObject({
+        code: "not_repeatable",
+        path: "steps",
+      });
+    });
+
     it("cannot be without its parent", async () => {
       const session = await stage.factory.create("two-files");
       await session.reset({ seed: 3 });
