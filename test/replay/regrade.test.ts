@@ -204,18 +204,19 @@ describe.skipIf(unavailable !== null)("the machine of an episode that held a sec
     ["was named when the session was made", { secrets: { values: ["swordfish-1"] } }, {}],
     ["came by in an action", {}, { API_TOKEN: "swordfish-2" }],
   ])("which %s is not kept", async (_when, options, env) => {
-    const recorder = new Recorder({ folder: join(folder, "secret"), runtime, states: true });
+    const runs = mkdtempSync(join(folder, "secret-"));
+    const recorder = new Recorder({ folder: runs, runtime, states: true });
     const factory = new TaskEnvironmentFactory({ provider: provider(), tasks });
     const facts = { provider: "microvm", machineAbi: provider().machineAbi, memory: null, taskSet: null };
     const session = await new RecordedFactory(factory, recorder, facts).create(ids[0], options);
     await session.reset();
     await session.step([{ type: "exec", argv: ["true"], env }]);
     await session.evaluate();
-    const { file } = (session as RecordedEnvironment).bundle ?? expect.fail("no bundle");
     await session.close();
     await recorder.close();
     factory.close();
-    const { steps } = await readBundle(join(folder, "secret", file));
+    const [file = ""] = await bundleFiles([runs]);
+    const { steps } = await readBundle(file);
     expect(steps.at(-1)?.snapshot).toMatchObject({ step: 1, pages: null });
   });
 });

@@ -29,7 +29,8 @@ async function list(folder: string | undefined, options: { json?: boolean }): Pr
     process.stdout.write(`${printable(path)} holds no bundles\n`);
     return;
   }
-  const text = (value: string | number | boolean | null): string => (value === null ? "-" : printable(String(value)));
+  const text = (value: string | number | boolean | null): string =>
+    value === null ? "-" : printable(String(value));
   const lines = renderTable<ListedEpisode>(episodes, [
     { title: "task", cell: ({ task, task_version }) => `${text(task)} ${text(task_version)}` },
     {
