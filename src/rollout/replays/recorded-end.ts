@@ -12,8 +12,13 @@ import type { Sandbox } from "../../sandbox/sandbox.js";
 
 /** Whether the bundle holds the machine after its last step. */
 export function holdsEnd({ start, steps, session }: Bundle): boolean {
+  const { snapshot, others } = steps.at(-1) ?? start;
   // A branch's record begins with what its parent did.
-  return session.parent === null && deltaOf((steps.at(-1) ?? start).snapshot?.pages) !== null;
+  if (session.parent !== null || deltaOf(snapshot?.pages) === null) return false;
+  // What the step was answered with is its end; a machine that went on since is another.
+  return others.every(
+    (event) => "foreign" in event || event.channel !== "snapshot" || event.digest === snapshot?.digest,
+  );
 }
 
 /**
