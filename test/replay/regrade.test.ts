@@ -6,13 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadTasks, TaskEnvironmentFactory } from "../../src/env/index.js";
 import type { LoadedTask } from "../../src/env/task/index.js";
 import { oracleSteps } from "../../src/operator/index.js";
-import {
-  bundleFiles,
-  readBundle,
-  type RecordedEnvironment,
-  RecordedFactory,
-  Recorder,
-} from "../../src/replay/index.js";
+import { bundleFiles, readBundle, RecordedFactory, Recorder } from "../../src/replay/index.js";
 import {
   gradingKey,
   type RegradedEpisode,
