@@ -29,7 +29,7 @@ async function recorded(folder: string, payloads: readonly unknown[]): Promise<s
   const file = `task/${(made += 1)}.skn`;
   const secrets = { values: [], variables: [] };
   const state = new BundleState(
-    { kind: "open", id: 1, folder, file, runtime: "test/1", secrets },
+    { kind: "open", id: 1, session: 1, folder, file, runtime: "test/1", secrets },
     new BlobStore(folder),
   );
   const script = new Script(state);

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ScriptedEnvironment } from "../support/scripted-environment.js";
 import type { StepResult } from "../../src/env/environment.js";
 import type { EnvironmentOptions } from "../../src/env/checkpoints.js";
+import { ShinkenError } from "../../src/errors/index.js";
 import { secretMark } from "../../src/replay/write/secrets.js";
 import { bundles, eventsOf, everyByte, recorded, recordedEcho, recorder, say } from "./support/recording.js";
 
@@ -115,6 +116,28 @@ describe("a secret", () => {
     await environment.reset();
     await environment.step([say(`again ${secret}`)]);
     await environment.close();
+    expect((await everyByte(into.folder)).includes(secret)).toBe(false);
+    expect(bundles(into.folder)).toHaveLength(3);
+  });
+
+  it("stays one after a reset that failed, and in a branch that outlives its parent", async () => {
+    const into = recorder();
+    const guest = new Guest("scripted");
+    const environment = recorded(guest, into);
+    await environment.reset();
+    await environment.step([{ type: "exec", env: { API_TOKEN: secret } }]);
+    const branch = await environment.fork();
+    const works = guest.reset.bind(guest);
+    guest.reset = () => Promise.reject(new ShinkenError("setup_failed", "no golden"));
+    await expect(environment.reset()).rejects.toMatchObject({ code: "setup_failed" });
+    guest.reset = works;
+    await environment.reset();
+    await environment.step([say(`again ${secret}`)]);
+    await environment.close();
+    await environment.close();
+    await branch.step([say(`branch ${secret}`)]);
+    await branch.close();
+    await into.close();
     expect((await everyByte(into.folder)).includes(secret)).toBe(false);
     expect(bundles(into.folder)).toHaveLength(3);
   });

@@ -17,7 +17,7 @@ import type {
 import { isInfrastructure, ShinkenError } from "../../errors/index.js";
 import type { Verdict } from "../../verifiers/verdict.js";
 import type { SessionFacts } from "../format/channels.js";
-import type { Recorder } from "../write/recorder.js";
+import type { RecordedSession, Recorder } from "../write/recorder.js";
 import type { Recording } from "../write/recording.js";
 import { hostFacts, type RecordedFacts, sessionFacts } from "./facts.js";
 
@@ -27,6 +27,9 @@ export class RecordedEnvironment implements Environment {
   readonly #options: EnvironmentOptions;
   readonly #facts: RecordedFacts;
   readonly #listeners: ((event: EnvironmentEvent) => void)[] = [];
+  /** With its branches. */
+  readonly #session: RecordedSession;
+  #closed = false;
   #recording: Recording | null = null;
   /** Of the latest step that was answered. */
   #step = 0;
@@ -41,7 +44,14 @@ export class RecordedEnvironment implements Environment {
   #flushed: number | null = null;
   checkpoints?: NonNullable<Environment["checkpoints"]>;
 
-  constructor(inner: Environment, recorder: Recorder, options: EnvironmentOptions, facts: RecordedFacts) {
+  constructor(
+    inner: Environment,
+    recorder: Recorder,
+    options: EnvironmentOptions,
+    facts: RecordedFacts,
+    session = recorder.session(),
+  ) {
+    this.#session = session;
     this.#inner = inner;
     this.#recorder = recorder;
     this.#options = options;
@@ -51,18 +61,18 @@ export class RecordedEnvironment implements Environment {
     if (checkpoints !== undefined) this.checkpoints = checkpoints;
   }
 
-  /** Records an environment that has begun already, as a branch of a recorded episode: `from`, if that is still recorded. */
+  /** Records an environment that has begun already, as a branch of a recorded episode: of `session`, if that is still open. */
   static async continuing(
     inner: Environment,
     recorder: Recorder,
     options: EnvironmentOptions,
     facts: RecordedFacts,
     parent: NonNullable<SessionFacts["parent"]>,
-    from: Recording | null = null,
+    session?: RecordedSession,
   ): Promise<RecordedEnvironment> {
-    const recorded = new RecordedEnvironment(inner, recorder, options, facts);
+    const recorded = new RecordedEnvironment(inner, recorder, options, facts, session);
     recorded.#step = parent.step;
-    recorded.#begin(parent, from);
+    recorded.#begin(parent);
     await recorded.#snapshot();
     await recorded.#flush();
     return recorded;
@@ -89,8 +99,8 @@ export class RecordedEnvironment implements Environment {
     }
     this.#event("marker", { kind: "ended", message: "reset" });
     const former = this.#recording;
-    // Before the former is finished: its secrets are those of the session.
-    this.#begin(null, former);
+    // Before the former is finished: what happens meanwhile is the new one's.
+    this.#begin(null);
     await former?.finish();
     await this.#answered({ ...result, terminated: false, truncated: false });
     return result;
@@ -144,12 +154,13 @@ export class RecordedEnvironment implements Environment {
   async fork(options?: { atStep?: number | undefined }): Promise<Environment> {
     const step = options?.atStep ?? this.#step;
     const parent = this.bundle;
-    const from = this.#recording;
     const branch = await this.#inner.fork(options);
-    if (parent === null) return new RecordedEnvironment(branch, this.#recorder, this.#options, this.#facts);
+    const session = this.#session.hold();
+    if (parent === null)
+      return new RecordedEnvironment(branch, this.#recorder, this.#options, this.#facts, session);
     this.#event("marker", { kind: "branched", message: `from step ${step}` });
     const at = { ...parent, step };
-    return RecordedEnvironment.continuing(branch, this.#recorder, this.#options, this.#facts, at, from);
+    return RecordedEnvironment.continuing(branch, this.#recorder, this.#options, this.#facts, at, session);
   }
 
   cancel(): void {
@@ -167,16 +178,18 @@ export class RecordedEnvironment implements Environment {
       await this.#inner.close();
     } finally {
       await this.#end("close");
+      if (!this.#closed) this.#session.release();
+      this.#closed = true;
     }
   }
 
-  #begin(parent: SessionFacts["parent"], after: Recording | null): void {
+  #begin(parent: SessionFacts["parent"]): void {
     const { secrets } = this.#options;
     const recording = this.#recorder.open({
       task: this.#inner.task,
       secrets: secrets?.values,
       variables: secrets?.variables,
-      after,
+      session: this.#session,
     });
     this.#recording = recording;
     this.#flushed = null;

@@ -50,6 +50,30 @@ interface Thread {
   cells: Int32Array;
 }
 
+/** What the episodes of a session and of its branches share: what was secret in one of them. */
+export class RecordedSession {
+  readonly number: number;
+  readonly #forget: (number: number) => void;
+  #holders = 1;
+
+  constructor(number: number, forget: (number: number) => void) {
+    this.number = number;
+    this.#forget = forget;
+  }
+
+  /** For a branch. */
+  hold(): this {
+    this.#holders += 1;
+    return this;
+  }
+
+  /** Once for each holder. */
+  release(): void {
+    this.#holders -= 1;
+    if (this.#holders === 0) this.#forget(this.number);
+  }
+}
+
 export class Recorder {
   readonly folder: string;
   readonly runtime: string;
@@ -97,13 +121,20 @@ export class Recorder {
     return { open: this.#recordings.size, ...this.#stats, queued: Math.max(0, (this.#number - reached) | 0) };
   }
 
+  /** A session, whose number no bundle has. Whoever holds it calls `release` when it has recorded its last episode. */
+  session(): RecordedSession {
+    return new RecordedSession(this.#next++, (id) => {
+      if (this.#closing === null && this.#thread !== null) this.#send({ kind: "forget", id });
+    });
+  }
+
   /** Begins the bundle of an episode. Never throws: a fault is told to the recording's listener. */
   open(options: {
     task: string;
     secrets?: readonly string[] | undefined;
     variables?: readonly string[] | undefined;
-    /** The episode before it in its session, or that it branches from, not finished yet. */
-    after?: Recording | null | undefined;
+    /** What was secret in one episode of a session is so in all; one of its own if unsaid. */
+    session?: RecordedSession | undefined;
   }): Recording {
     const id = this.#next++;
     const episode = randomUUID();
@@ -130,8 +161,8 @@ export class Recorder {
       values: [...this.#secrets, ...(options.secrets ?? [])],
       variables: [...(options.variables ?? [])],
     };
-    const after = options.after?.id;
-    this.#send({ kind: "open", id, folder: this.folder, file, runtime: this.runtime, secrets, after });
+    const session = options.session?.number ?? id;
+    this.#send({ kind: "open", id, folder: this.folder, file, runtime: this.runtime, secrets, session });
     return recording;
   }
 

@@ -10,8 +10,15 @@ export interface OpenRequest {
   file: string;
   runtime: string;
   secrets: { values: string[]; variables: string[] };
-  /** The episode before it in its session, or that it branches from: what was secret there is secret here. */
-  after?: number | undefined;
+  /** Number of the session, which its branches share: what was secret in one of its episodes is secret in all. */
+  session: number;
+}
+
+/** The session and its branches are gone, and what was secret in them need not be known any more. */
+export interface ForgetRequest {
+  kind: "forget";
+  /** Number of the session. */
+  id: number;
 }
 
 /** Lists cross to the thread for half of what named fields cost, and events are most of what crosses. */
@@ -38,7 +45,7 @@ export interface EndRequest {
   id: number;
 }
 
-export type RecorderRequest = OpenRequest | EventRequest | FlushRequest | EndRequest;
+export type RecorderRequest = OpenRequest | EventRequest | FlushRequest | EndRequest | ForgetRequest;
 
 /** Requests in the order of their numbers, which count all that this recorder ever asked for, modulo 2^32. */
 export interface Batch {

@@ -5,8 +5,11 @@ import { BlobStore } from "./blobs.js";
 import { BundleState } from "./bundle-state.js";
 import { type Batch, cells, type RecorderReply, type RecorderRequest, type ThreadData } from "./requests.js";
 import { Retention } from "./retention.js";
+import { Redactor } from "./secrets.js";
 
 const bundles = new Map<number, BundleState>();
+/** By session. */
+const redactors = new Map<number, Redactor>();
 const stores = new Map<string, BlobStore>();
 const { cells: shared, budgetBytes } = workerData as ThreadData;
 const retention = budgetBytes === null ? null : new Retention(budgetBytes);
@@ -33,9 +36,11 @@ function serve(request: RecorderRequest, replies: RecorderReply[]): void {
       else bundle?.add(request);
     } else if (request.kind === "open") {
       retention?.watch(request.folder);
-      const before = request.after === undefined ? undefined : bundles.get(request.after);
-      bundles.set(id, new BundleState(request, storeOf(request.folder), before?.redactor));
-    } else if (request.kind === "finish") void finish(id);
+      const redactor = redactors.get(request.session) ?? new Redactor(request.secrets);
+      redactors.set(request.session, redactor);
+      bundles.set(id, new BundleState(request, storeOf(request.folder), redactor));
+    } else if (request.kind === "forget") redactors.delete(id);
+    else if (request.kind === "finish") void finish(id);
     else {
       bundles.get(id)?.abandon();
       bundles.delete(id);

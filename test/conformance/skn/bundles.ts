@@ -264,6 +264,7 @@ export async function makeBundles(folder: string): Promise<void> {
       {
         kind: "open",
         id: 1,
+        session: 1,
         folder,
         file: `bundles/${name}.skn`,
         runtime,
