@@ -34,7 +34,7 @@ TEST_CASE("a loaded golden has the code that was shared with it, and its forks d
   CHECK(facts.code_blocks > 3);
   auto loaded = load_warm(saved.path);
   REQUIRE(loaded->has_code());
-  const auto code = loaded->impl().code;
+  const auto code = loaded->impl().code->get();
   CHECK(code->pages() == facts.code_pages);
   auto fork = Machine::fork(loaded, kGrade);
   fork->run(ask(2, 4));
@@ -57,6 +57,25 @@ TEST_CASE("a fork that is made before the code is decoded decodes as it runs, to
     warm->run(ask(stream, 4));
     CHECK(cold->digest() == warm->digest());
   }
+}
+
+TEST_CASE("forks of a fork that was made before the code was decoded have it all the same") {
+  SavedGolden saved;
+  auto loaded = Golden::load(saved.path, {});
+  auto early = Machine::fork(loaded, kGrade);
+  early->run(ask(2, 4));
+  loaded->decode_code();
+  const auto golden = early->freeze();
+  auto late = Machine::fork(golden, kGrade);
+  CHECK(Machine::impl_of(*late)->code == loaded->impl().code->get());
+  // What is shared with one golden is not another's.
+  late->run(ask(3, 4));
+  late->share_code_with(*golden);
+  CHECK(golden->impl().code->get() != loaded->impl().code->get());
+  auto plain = Machine::fork(loaded, kGrade);
+  plain->run(ask(2, 4));
+  plain->run(ask(3, 4));
+  CHECK(plain->digest() == late->digest());
 }
 
 TEST_CASE("stored code changes nothing of what hostile programs do") {

@@ -2,7 +2,9 @@
 // Decoded code of one physical page, and the two places that keep such pages: a hart's private cache and the
 // set that a golden shares with its descendants.
 #include <memory>
+#include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "monitor/cpu/op.h"
@@ -97,6 +99,25 @@ class SharedBlocks {
   std::vector<Place> places_;
   std::shared_ptr<const CodeArena> entrance_;
   u64 number_;
+};
+
+/// Where a golden's forks, and theirs in turn, take the blocks from that they share: what is decoded after a
+/// fork was made serves the forks of that fork all the same. Any thread.
+class SharedCode {
+ public:
+  /// The latest blocks, or null.
+  std::shared_ptr<const SharedBlocks> get() const {
+    const std::lock_guard lock(mutex_);
+    return blocks_;
+  }
+  void set(std::shared_ptr<const SharedBlocks> blocks) {
+    const std::lock_guard lock(mutex_);
+    blocks_ = std::move(blocks);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const SharedBlocks> blocks_;
 };
 
 }  // namespace shinken

@@ -144,12 +144,11 @@ std::shared_ptr<Machine> Machine::fork(const std::shared_ptr<const Golden>& gold
   Golden::Impl& from = golden->impl();
   auto impl = std::make_unique<Impl>();
   impl->disks = from.disks;
-  std::shared_ptr<const SharedBlocks> code;
   {
     std::lock_guard lock(from.mutex);
-    code = from.code;
+    impl->lineage = from.code;
   }
-  impl->assemble(fork_memory(options.memory.value_or(from.image->kind()), from.image), std::move(code));
+  impl->assemble(fork_memory(options.memory.value_or(from.image->kind()), from.image), impl->lineage->get());
   impl->grading = options.kind == ForkKind::kGrade;
   if (!impl->load_state(from.state))
     throw MonitorError(ErrorKind::kGoldenState, "the device state makes no sense");
@@ -211,7 +210,7 @@ std::unique_ptr<Golden::Impl> Machine::Impl::golden_parts() const {
   golden->instret = hart->state().instret;
   golden->ticks = time();
   golden->disks = disks;
-  golden->code = code;
+  if (lineage) golden->code = lineage;
   return golden;
 }
 
@@ -273,7 +272,9 @@ void Machine::share_code_with(Golden& golden) {
   impl_->check_at_rest();
   auto blocks = impl_->hart->share_blocks();
   std::lock_guard lock(golden.impl().mutex);
-  golden.impl().code = std::move(blocks);
+  // In a place of its own: the golden's former one may serve others, too, whose pages these are not.
+  golden.impl().code = std::make_shared<SharedCode>();
+  golden.impl().code->set(std::move(blocks));
 }
 
 bool Machine::port_open(Port port) const {
@@ -355,6 +356,7 @@ void Machine::close() {
   impl_->memory.reset();
   impl_->disks.clear();
   impl_->code.reset();
+  impl_->lineage.reset();
   impl_->console = nullptr;
 }
 

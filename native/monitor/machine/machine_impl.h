@@ -6,6 +6,7 @@
 #include <deque>
 #include <mutex>
 
+#include "monitor/cpu/code_page.h"
 #include "monitor/machine/board.h"
 #include "monitor/machine/machine.h"
 #include "monitor/memory/machine_memory.h"
@@ -70,7 +71,8 @@ struct Machine::Impl final : BoardListener {
   std::unique_ptr<MachineMemory> memory;
   std::unique_ptr<Board> board;
   std::unique_ptr<Hart> hart;
-  std::shared_ptr<const SharedBlocks> code;
+  std::shared_ptr<const SharedBlocks> code;  // what its hart shares
+  std::shared_ptr<SharedCode> lineage;  // where its own forks look for that; null: a machine that was booted
   ConsoleSink console;
   std::optional<RunState> run;
   bool out_of_memory = false;

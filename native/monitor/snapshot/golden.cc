@@ -74,7 +74,7 @@ void Golden::prefetch(std::vector<u32> order) const {
 
 bool Golden::has_code() const {
   std::lock_guard lock(impl_->mutex);
-  return impl_->code != nullptr || impl_->starts != nullptr;
+  return impl_->code->get() != nullptr || impl_->starts != nullptr;
 }
 
 void Golden::decode_code() const {
@@ -88,7 +88,7 @@ void Golden::decode_code() const {
   auto code = decode_shared(*starts, kMaxCodeSlots);
   std::lock_guard lock(impl_->mutex);
   // What a fork has shared meanwhile is as good, and in use.
-  if (!impl_->code) impl_->code = std::move(code);
+  if (!impl_->code->get()) impl_->code->set(std::move(code));
   impl_->starts.reset();
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "monitor/cpu/code_page.h"
 #include "monitor/cpu/code_starts.h"
 #include "monitor/cpu/hart.h"
 #include "monitor/devices/disk_file.h"
@@ -29,8 +30,8 @@ struct Golden::Impl {
   std::mutex mutex;  // guards what follows
   std::optional<Digest> sum;
   std::optional<Digest> digest;
-  std::shared_ptr<const SharedBlocks> code;
-  std::shared_ptr<const std::vector<CodeStarts>> starts;  // of code that is not decoded yet
+  std::shared_ptr<SharedCode> code = std::make_shared<SharedCode>();  // never null
+  std::shared_ptr<const std::vector<CodeStarts>> starts;              // of code that is not decoded yet
 };
 
 /// The meta section of a file: hart and board, disks, note.

@@ -33,7 +33,7 @@ void Golden::save(const std::string& path, const std::string& note, GoldenLayout
   std::shared_ptr<const SharedBlocks> code;
   {
     std::lock_guard lock(impl_->mutex);
-    code = impl_->code;
+    code = impl_->code->get();
   }
   if (code) writer.set_code(encode_code(*code, bodies));
   writer.write(path, encode_meta(*impl_, note), layout);

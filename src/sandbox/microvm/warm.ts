@@ -2,16 +2,17 @@
  * What is run once so that no child pays for it: in the machine, before it becomes an image's golden, what fills the page
  * cache; in a throw-away fork, what decodes code that all later forks then share.
  */
-import { AgentClient } from "../agent/index.js";
+import type { AgentClient } from "../agent/index.js";
 import type { NativeGolden } from "./addon.js";
 import type { Family } from "./family.js";
-import { replicaOf } from "./fork.js";
+import { gradeForkOf, replicaOf } from "./fork.js";
+import type { MicrovmSandbox } from "./sandbox.js";
 
 /** Changes whenever what is done to an image's golden changes: part of its key. */
 export const WARM_RECIPE = "warm-2";
 
 /** Changes whenever `warmCode` meets other code: a file that an earlier one served is decoded again. */
-export const CODE_RECIPE = 2;
+export const CODE_RECIPE = 3;
 
 /** Starts that nearly every episode makes. */
 const quick: readonly string[][] = [["true"], ["sh", "-c", "true"]];
@@ -63,15 +64,23 @@ export async function fillPageCache(agent: AgentClient): Promise<void> {
   await runAll(agent, [...quick, ...common]);
 }
 
-/** What checks do in a grade fork: the grader's port, a frozen workload, files, processes, a program of the image. */
-async function gradeOnce(grader: AgentClient): Promise<void> {
-  await grader.freeze(true);
-  await grader.stat("/etc/passwd");
-  await grader.readFile("/etc/passwd");
-  await grader.list("/etc");
-  await grader.processes();
-  for (const argv of quick)
-    await grader.exec({ argv: [...argv], user: "root", cleanEnv: true }, { image: true });
+/** What an agent leaves behind for checks to find: a file of its own, and a program that goes on. */
+const leftBehind =
+  "mkdir -p /tmp/warm && echo 1 >/tmp/warm/a && setsid sleep 9999 >/dev/null 2>&1 </dev/null &";
+
+/** What checks do, as they do it: a frozen workload, looks that wait together, files, processes, a program of the image. */
+async function gradeOnce(grader: MicrovmSandbox): Promise<void> {
+  await Promise.all([
+    grader.look("/etc/passwd"),
+    grader.look("/tmp/warm/a"),
+    grader.look("/tmp/warm/missing"),
+    grader.statIfExists("/tmp/warm"),
+    grader.readFile("/etc/passwd"),
+    grader.list("/etc"),
+    grader.commandLines(),
+    grader.processes(),
+  ]);
+  for (const argv of quick) await grader.exec({ argv: [...argv], user: "root", cleanEnv: true });
 }
 
 export type WarmDepth = "quick" | "full";
@@ -88,8 +97,15 @@ export async function warmCode(
   const fork = await replicaOf(source, { seed: null });
   try {
     await runAll(fork.agent, depth === "quick" ? quick : [...quick, ...common]);
-    await gradeOnce(new AgentClient(fork.transport, { port: 1 }));
+    await runAll(fork.agent, [["sh", "-c", leftBehind]]);
     await fork.native.shareCodeWith(source.native);
+    const grader = await gradeForkOf(fork);
+    try {
+      await gradeOnce(grader);
+      await grader.native.shareCodeWith(source.native);
+    } finally {
+      await grader.close();
+    }
   } finally {
     await fork.close();
   }
