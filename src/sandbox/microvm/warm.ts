@@ -2,17 +2,16 @@
  * What is run once so that no child pays for it: in the machine, before it becomes an image's golden, what fills the page
  * cache; in a throw-away fork, what decodes code that all later forks then share.
  */
-import type { AgentClient } from "../agent/index.js";
+import { AgentClient } from "../agent/index.js";
 import type { NativeGolden } from "./addon.js";
 import type { Family } from "./family.js";
-import { gradeForkOf, replicaOf } from "./fork.js";
-import type { MicrovmSandbox } from "./sandbox.js";
+import { replicaOf } from "./fork.js";
 
 /** Changes whenever what is done to an image's golden changes: part of its key. */
 export const WARM_RECIPE = "warm-2";
 
 /** Changes whenever `warmCode` meets other code: a file that an earlier one served is decoded again. */
-export const CODE_RECIPE = 3;
+export const CODE_RECIPE = 4;
 
 /** Starts that nearly every episode makes. */
 const quick: readonly string[][] = [["true"], ["sh", "-c", "true"]];
@@ -69,8 +68,9 @@ const leftBehind =
   "mkdir -p /tmp/warm && echo 1 >/tmp/warm/a && setsid sleep 9999 >/dev/null 2>&1 </dev/null &";
 
 /** What checks do, as they do it: a frozen workload, looks that wait together, files, processes, a program of the image. */
-async function gradeOnce(grader: MicrovmSandbox): Promise<void> {
+async function gradeOnce(grader: AgentClient): Promise<void> {
   await Promise.all([
+    grader.freeze(true),
     grader.look("/etc/passwd"),
     grader.look("/tmp/warm/a"),
     grader.look("/tmp/warm/missing"),
@@ -80,7 +80,8 @@ async function gradeOnce(grader: MicrovmSandbox): Promise<void> {
     grader.commandLines(),
     grader.processes(),
   ]);
-  for (const argv of quick) await grader.exec({ argv: [...argv], user: "root", cleanEnv: true });
+  for (const argv of quick)
+    await grader.exec({ argv: [...argv], user: "root", cleanEnv: true }, { image: true });
 }
 
 export type WarmDepth = "quick" | "full";
@@ -98,14 +99,8 @@ export async function warmCode(
   try {
     await runAll(fork.agent, depth === "quick" ? quick : [...quick, ...common]);
     await runAll(fork.agent, [["sh", "-c", leftBehind]]);
+    await gradeOnce(new AgentClient(fork.transport, { port: 1 }));
     await fork.native.shareCodeWith(source.native);
-    const grader = await gradeForkOf(fork);
-    try {
-      await gradeOnce(grader);
-      await grader.native.shareCodeWith(source.native);
-    } finally {
-      await grader.close();
-    }
   } finally {
     await fork.close();
   }
