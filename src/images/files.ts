@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { statfsSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { isDiskFull } from "../errors/disk.js";
 import { ShinkenError } from "../errors/index.js";
 
 /** SHA-256 in hex and size of a file, read in pieces. */
@@ -43,9 +44,8 @@ export function requireSpace(folder: string, bytes: number, what: string): void 
 /** Gives a failure of the file system its code: a full disk is `disk_full`, errors of ours stay what they are. */
 export function buildFailure(error: unknown): ShinkenError {
   if (error instanceof ShinkenError) return error;
-  const code = (error as NodeJS.ErrnoException | null)?.code;
   const message = error instanceof Error ? error.message : String(error);
-  if (code === "ENOSPC" || code === "EDQUOT") return diskFull(message, error);
+  if (isDiskFull(error)) return diskFull(message, error);
   return new ShinkenError("image_build_failed", message, { cause: error });
 }
 

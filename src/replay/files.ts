@@ -20,15 +20,25 @@ export async function bundleFiles(paths: readonly string[]): Promise<string[]> {
   return [...found];
 }
 
-async function filesAt(path: string): Promise<string[]> {
+/** The one file, or the bundles below a folder. Rejects with `bad_request` for neither. */
+export async function filesAt(path: string): Promise<string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path];
   } catch (cause) {
     throw new ShinkenError("bad_request", `${path}: ${(cause as Error).message}`, { path, cause });
   }
-  const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith(bundleEnding))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
+  return bundlesIn(path);
+}
+
+/** Paths of the bundles below a folder, sorted; none is fine. Rejects with `bad_request` where there is no such folder. */
+export async function bundlesIn(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile() && entry.name.endsWith(bundleEnding))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort();
+  } catch (cause) {
+    throw new ShinkenError("bad_request", `${folder}: ${(cause as Error).message}`, { path: folder, cause });
+  }
 }

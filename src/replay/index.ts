@@ -17,7 +17,7 @@ export { RecordedEnvironment } from "./record/environment.js";
 export { RecordedFactory } from "./record/factory.js";
 export { noFacts, type RecordedFacts } from "./record/facts.js";
 export { type BundleCheck, check, isSound } from "./write/check.js";
-export { type IndexLine, readIndex } from "./write/index-file.js";
+export { homeOf, type IndexLine, readIndex } from "./write/index-file.js";
 export { Recorder, type RecorderOptions, type RecorderStats } from "./write/recorder.js";
 export { Recording } from "./write/recording.js";
 export { type Recovery, recover } from "./write/recover.js";

@@ -18,6 +18,7 @@ import type {
   WallClock,
   WriteOptions,
 } from "../../sandbox/sandbox.js";
+import { hostClock } from "../../sandbox/clock.js";
 import { tellNames } from "./hosts.js";
 
 /** Puts machines on a switch; the provider's `join`. */
@@ -154,11 +155,6 @@ export class Ensemble implements Sandbox {
     await this.#network.close().catch(() => undefined);
     await Promise.all([this.#main, ...this.services.values()].map((one) => one.close()));
   }
-}
-
-function hostClock(): WallClock {
-  const now = Date.now();
-  return { seconds: Math.floor(now / 1_000), nanoseconds: (now % 1_000) * 1_000_000 };
 }
 
 /** A service's seed hangs on the run's and on its name; without one it is random, like the machine's. */

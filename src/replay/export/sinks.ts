@@ -1,6 +1,7 @@
 /** Files of rows, written as they come: what is held is bounded by a buffer, however many rows there are. */
 import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
+import { isDiskFull } from "../../errors/disk.js";
 import { ShinkenError } from "../../errors/index.js";
 import { compress } from "../format/zstd.js";
 import { type Columns, parquetSchema, parquetValue, type Row } from "./columns.js";
@@ -129,7 +130,7 @@ function attempt<T>(work: () => T): T {
     return work();
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === "ENOSPC" || code === "EDQUOT") throw new ShinkenError("disk_full", message, { cause });
+    if (isDiskFull(cause)) throw new ShinkenError("disk_full", message, { cause });
     if (code !== undefined && placeErrors.has(code))
       throw new ShinkenError("bad_request", message, { path: "--to", cause });
     throw cause;

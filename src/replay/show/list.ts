@@ -1,9 +1,8 @@
 /** What a folder of bundles holds: finished episodes from its index, the others from the files themselves. */
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { ShinkenError } from "../../errors/index.js";
 import { readSession } from "../export/filter.js";
-import { bundleEnding } from "../files.js";
+import { bundlesIn } from "../files.js";
 import { type IndexLine, readIndex } from "../write/index-file.js";
 
 export interface ListedEpisode {
@@ -28,9 +27,9 @@ export interface ListedEpisode {
 
 /** The episodes of a folder, by their files' names. Rejects with `bad_request` where there is no such folder. */
 export async function listEpisodes(folder: string): Promise<ListedEpisode[]> {
-  const [index, files] = await Promise.all([readIndex(folder), filesOf(folder)]);
+  const [index, paths] = await Promise.all([readIndex(folder), bundlesIn(folder)]);
   const listed: ListedEpisode[] = [];
-  for (const file of files) {
+  for (const file of paths.map((path) => relative(folder, path))) {
     const line = index.get(file);
     index.delete(file);
     const { size } = await stat(join(folder, file));
@@ -38,17 +37,6 @@ export async function listEpisodes(folder: string): Promise<ListedEpisode[]> {
   }
   for (const line of index.values()) listed.push(finished(line, "gone"));
   return listed.sort((a, b) => (a.file < b.file ? -1 : 1));
-}
-
-async function filesOf(folder: string): Promise<string[]> {
-  try {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries
-      .filter((entry) => entry.isFile() && entry.name.endsWith(bundleEnding))
-      .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
-  } catch (cause) {
-    throw new ShinkenError("bad_request", `${folder}: ${(cause as Error).message}`, { path: folder, cause });
-  }
 }
 
 function finished(line: IndexLine, state: "finished" | "gone"): ListedEpisode {

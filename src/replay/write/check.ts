@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
+import { filesAt } from "../files.js";
 import { readBlob } from "../read/reader.js";
-import { type IndexLine, readIndex } from "./index-file.js";
+import { homeOf, type IndexLine, readIndex } from "./index-file.js";
 import { livingOwner } from "./owner.js";
-import { bundlesAt, homeOf } from "./recover.js";
 import { type Damage, scan } from "./scan.js";
 
 export interface BundleCheck {
@@ -34,7 +34,7 @@ export function isSound({ status }: BundleCheck): boolean {
 
 /** Checks the bundles of a folder, or one. Rejects with what the file system says where a file cannot be read. */
 export async function check(path: string): Promise<BundleCheck[]> {
-  const files = await bundlesAt(path);
+  const files = (await filesAt(path)).map((file) => resolve(file));
   const indexes = new Map<string, Map<string, IndexLine>>();
   const checks: BundleCheck[] = [];
   const known = new Map<string, { code: string; message: string } | null>();

@@ -2,6 +2,7 @@
 import {
   closeSync,
   createReadStream,
+  existsSync,
   fstatSync,
   openSync,
   readSync,
@@ -11,7 +12,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 
 /** One finished bundle. */
@@ -143,4 +144,10 @@ function parseLine(text: string): IndexLine | null {
   } catch {
     return null;
   }
+}
+
+/** The folder that a bundle belongs to: a level up, or where it lies; null where there is neither an index nor content. */
+export function homeOf(file: string): string | null {
+  const folders = [dirname(dirname(file)), dirname(file)];
+  return folders.find((each) => existsSync(indexPath(each)) || existsSync(join(each, "blobs"))) ?? null;
 }

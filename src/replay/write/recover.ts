@@ -3,13 +3,14 @@
  * any MCAP tool looks for is written. A file is replaced at once or not at all, and never while somebody writes it.
  */
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
-import { copyFile, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { copyFile, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ShinkenError } from "../../errors/index.js";
+import { filesAt } from "../files.js";
 import { sknVersion } from "../format/version.js";
 import { BundleWriter } from "./bundle-writer.js";
-import { appendIndex, type IndexLine, indexPath, readIndex } from "./index-file.js";
+import { appendIndex, homeOf, type IndexLine, readIndex } from "./index-file.js";
 import { livingOwner, release, take } from "./owner.js";
 import { type Damage, type Scan, scan } from "./scan.js";
 
@@ -31,28 +32,9 @@ export interface Recovery {
   reason: string | null;
 }
 
-/** Bundles below a folder, or the one file. Rejects with `bad_request` for neither. */
-export async function bundlesAt(path: string): Promise<string[]> {
-  const kind = await stat(path).catch(() => null);
-  if (kind?.isFile() === true) return [resolve(path)];
-  if (kind?.isDirectory() !== true)
-    throw new ShinkenError("bad_request", `${path} is neither a bundle nor a folder of bundles`, { path });
-  const names = await readdir(path, { recursive: true });
-  return names
-    .filter((name) => name.endsWith(".skn"))
-    .sort()
-    .map((name) => resolve(path, name));
-}
-
-/** The folder that a bundle belongs to: a level up, or where it lies; null where there is neither an index nor content. */
-export function homeOf(file: string): string | null {
-  const folders = [dirname(dirname(file)), dirname(file)];
-  return folders.find((each) => existsSync(indexPath(each)) || existsSync(join(each, "blobs"))) ?? null;
-}
-
 /** Recovers the bundles of a folder, or one. Rejects with what the file system says, where a file cannot be read or written. */
 export async function recover(path: string): Promise<Recovery[]> {
-  const files = await bundlesAt(path);
+  const files = (await filesAt(path)).map((file) => resolve(file));
   const folder = (await stat(path)).isDirectory() ? resolve(path) : null;
   const indexes = new Map<string, Map<string, IndexLine>>();
   const recoveries: Recovery[] = [];

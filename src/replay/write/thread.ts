@@ -1,5 +1,6 @@
 /** The recorder's thread: writes the bundles of a process. What it is asked for is in `requests.ts`. */
 import { parentPort, workerData } from "node:worker_threads";
+import { isDiskFull } from "../../errors/disk.js";
 import { zstdReady } from "../format/zstd.js";
 import { BlobStore } from "./blobs.js";
 import { BundleState } from "./bundle-state.js";
@@ -69,8 +70,7 @@ async function finish(id: number): Promise<void> {
 function fail(id: number, error: unknown): RecorderReply {
   bundles.get(id)?.abandon();
   bundles.delete(id);
-  const { code } = error as NodeJS.ErrnoException;
-  const full = code === "ENOSPC" || code === "EDQUOT";
+  const full = isDiskFull(error);
   const message = error instanceof Error ? error.message : String(error);
   return { id, failed: { code: full ? "disk_full" : "recording_failed", message } };
 }

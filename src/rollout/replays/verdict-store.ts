@@ -6,6 +6,7 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
+import { isDiskFull } from "../../errors/disk.js";
 import { ShinkenError } from "../../errors/index.js";
 import { verdictRecord } from "../calibration/record.js";
 
@@ -66,8 +67,8 @@ export class VerdictStore {
       this.#fd ??= openForAppend(this.path);
       writeSync(this.#fd, `${JSON.stringify(one)}\n`);
     } catch (cause) {
-      const { code, message } = cause as NodeJS.ErrnoException;
-      const full = code === "ENOSPC" || code === "EDQUOT";
+      const { message } = cause as Error;
+      const full = isDiskFull(cause);
       throw new ShinkenError(full ? "disk_full" : "recording_failed", `${this.path}: ${message}`, { cause });
     }
   }

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { ShinkenError } from "../../errors/index.js";
 import { type ForkPacket, GuestError, RepeatedError } from "../agent/index.js";
+import { hostClock } from "../clock.js";
 import type { MachineBudget } from "../budget.js";
 import type { CheckpointOptions, WallClock } from "../sandbox.js";
 import type { MemoryKind, NativeGolden, NativeMachine } from "./addon.js";
@@ -243,11 +244,6 @@ export async function refuseIfClosed(sandbox: MicrovmSandbox): Promise<void> {
 
 function packetOf(identity: ForkIdentity, clock: Clock): ForkPacket {
   const { generation, entropy, hostname, machineId, bootId, mac, ip } = identity;
-  const told = clock === "now" ? wallClock() : clock;
+  const told = clock === "now" ? hostClock() : clock;
   return { generation, entropy, hostname, machineId, bootId, mac, ip, clock: told };
-}
-
-function wallClock(): WallClock {
-  const now = Date.now();
-  return { seconds: Math.floor(now / 1000), nanoseconds: (now % 1000) * 1_000_000 };
 }
