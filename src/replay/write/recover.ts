@@ -4,9 +4,8 @@
  */
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { copyFile, open, rename, rm, stat } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { ShinkenError } from "../../errors/index.js";
 import { filesAt } from "../files.js";
 import { sknVersion } from "../format/version.js";
 import { BundleWriter } from "./bundle-writer.js";
