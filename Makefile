@@ -55,7 +55,7 @@ setup-lint:
 
 node_modules/.package-lock.json: package.json package-lock.json
 	@echo '== packages: npm ci'
-	@npm ci --no-audit --no-fund --loglevel=error
+	@$(if $(NODE_HEADERS),npm_config_nodedir=$(NODE_HEADERS)) npm_config_jobs=$(JOBS) npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 addon:

@@ -1,11 +1,19 @@
 /** Who plays the trainer: the reference operators that need no model. */
-import type { ResetResult, StepResult } from "../env/environment.js";
+import type { Decision, ResetResult, StepResult } from "../env/environment.js";
 import type { TaskVariant } from "../env/task/index.js";
+
+/** What a player does next. */
+export interface Turn {
+  /** Of one step. */
+  actions: readonly unknown[];
+  /** What a model read and wrote to choose them. */
+  decision?: Decision | undefined;
+}
 
 /** Plays one episode. */
 export interface Player {
-  /** The actions of the next step, or null if it has nothing more to do. */
-  next(last: ResetResult | StepResult): Promise<readonly unknown[] | null>;
+  /** The next step, or null if it has nothing more to do. Rejects when `signal` is aborted, where choosing takes time. */
+  next(last: ResetResult | StepResult, signal?: AbortSignal): Promise<Turn | null>;
 }
 
 export interface Operator {
@@ -19,9 +27,9 @@ export function scriptedPlayer(steps: readonly (readonly unknown[])[]): Player {
   let at = 0;
   return {
     next: () => {
-      const step = steps[at] ?? null;
+      const actions = steps[at];
       at += 1;
-      return Promise.resolve(step);
+      return Promise.resolve(actions === undefined ? null : { actions });
     },
   };
 }

@@ -34,6 +34,8 @@ export interface EpisodeOutcome {
   readyMs: number | null;
   resetMs: number;
   stepMs: number[];
+  /** What choosing took: of each step, and of saying that there is nothing more to do. */
+  operatorMs: number[];
   evaluateMs: number;
 }
 
@@ -85,6 +87,7 @@ export function outcomeOf(task: string, replica: number, seed: number): EpisodeO
     readyMs: null,
     resetMs: 0,
     stepMs: [],
+    operatorMs: [],
     evaluateMs: 0,
   };
 }
@@ -109,10 +112,15 @@ export async function playOn(
   last: ResetResult | StepResult,
   outcome: EpisodeOutcome,
 ): Promise<void> {
-  let actions = await player.next(last);
-  while (actions !== null && outcome.steps < stepsAtMost) {
-    const sent = actions;
-    const { result, ms } = await timed(() => session.step(sent));
+  const choose = async (seen: ResetResult | StepResult) => {
+    const { result: turn, ms } = await timed(() => player.next(seen));
+    outcome.operatorMs.push(ms);
+    return turn;
+  };
+  let turn = await choose(last);
+  while (turn !== null && outcome.steps < stepsAtMost) {
+    const { actions, decision } = turn;
+    const { result, ms } = await timed(() => session.step(actions, decision));
     outcome.steps += 1;
     outcome.stepMs.push(ms);
     outcome.reward += result.reward;
@@ -121,7 +129,7 @@ export async function playOn(
     }
     outcome.truncated = result.truncated;
     if (result.terminated || result.truncated) break;
-    actions = await player.next(result);
+    turn = await choose(result);
   }
   const { result: verdict, ms } = await timed(() => session.evaluate());
   outcome.evaluateMs = ms;

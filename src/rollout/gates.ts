@@ -150,9 +150,9 @@ export class TaskGates {
     const player = operator.play(variant);
     let last: Parameters<typeof player.next>[0] = { observation: await session.observe(), info: {} };
     for (;;) {
-      const actions = await player.next(last);
-      if (actions === null) return rewards;
-      const result = await session.step(actions);
+      const turn = await player.next(last);
+      if (turn === null) return rewards;
+      const result = await session.step(turn.actions);
       if (result.terminated || result.truncated) return rewards;
       last = result;
     }

@@ -20,10 +20,10 @@ export async function playerFrom(
   if (bundle.start.observation === null) return player;
   let last: BundleStep = bundle.start;
   for (const step of before) {
-    const actions = await player.next(resultOf(last));
+    const turn = await player.next(resultOf(last));
     if (
       !isDeepStrictEqual(
-        actions,
+        turn?.actions,
         step.actions.map(({ action }) => action),
       )
     )

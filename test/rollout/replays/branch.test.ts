@@ -121,7 +121,7 @@ describe.skipIf(unavailable !== null)("a branch of a recorded episode", () => {
 
     it("goes on with what comes next, having done the same so far", async () => {
       const player = await playerFrom(oracleOperator, task.variant(), whole, steps(2));
-      expect(await player.next(last)).toEqual([oracle[2]]);
+      expect(await player.next(last)).toEqual({ actions: [oracle[2]] });
     });
 
     it("begins anew where something else was done", async () => {
@@ -129,7 +129,7 @@ describe.skipIf(unavailable !== null)("a branch of a recorded episode", () => {
         event.channel === "action" && event["step"] === 1 ? { ...event, action: exec("true") } : event,
       );
       const player = await playerFrom(oracleOperator, task.variant(), other, other.steps.slice(0, 2));
-      expect(await player.next(last)).toEqual([oracle[0]]);
+      expect(await player.next(last)).toEqual({ actions: [oracle[0]] });
       const idle = await playerFrom(nullOperator, task.variant(), whole, steps(2));
       expect(await idle.next(last)).toBeNull();
     });
