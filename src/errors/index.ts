@@ -50,6 +50,8 @@ const infrastructure: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "machine_timeout",
   "agent_protocol",
   "judge_failed",
+  "model_failed",
+  "model_refused",
   "grader_error",
   "internal",
 ]);

@@ -126,6 +126,14 @@ export const errorTable = {
     retry: true,
     meaning: "No judge is configured, or its endpoint gave no reply; the verdict is ungraded.",
   },
+  model_failed: {
+    retry: true,
+    meaning: "The operator's model gave no reply in as many tries as it has; the episode is ungraded.",
+  },
+  model_refused: {
+    retry: false,
+    meaning: "The model's endpoint refuses the request (key, model, length); the episode is ungraded.",
+  },
   grader_error: { retry: true, meaning: "A check could not be evaluated; the verdict is ungraded." },
   internal: { retry: false, meaning: "A fault of ours; please report it with the message." },
 } as const;

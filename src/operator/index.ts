@@ -7,7 +7,15 @@ import type { Operator } from "./operator.js";
 import { oracleOperator } from "./oracle.js";
 
 export { doneOperator, failOperator, nullOperator, oracleOperator };
-export { type Operator, type Player, scriptedPlayer, type Turn } from "./operator.js";
+export {
+  type Account,
+  type Operator,
+  type PastStep,
+  type Player,
+  scriptedPlayer,
+  type StopReason,
+  type Turn,
+} from "./operator.js";
 export { oracleSteps } from "./oracle.js";
 
 /** Every operator that has a name. */

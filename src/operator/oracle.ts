@@ -4,6 +4,7 @@ import { type Operator, scriptedPlayer } from "./operator.js";
 /** Plays the task's own reference solution, one action a step. It must score 1. */
 export const oracleOperator: Operator = {
   name: "oracle",
+  scripted: true,
   play: (variant) => scriptedPlayer(oracleSteps(variant)),
 };
 

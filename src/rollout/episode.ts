@@ -1,7 +1,7 @@
 import type { Environment, ResetResult, StepResult } from "../env/environment.js";
 import type { TaskVariant } from "../env/task/index.js";
 import { ShinkenError } from "../errors/index.js";
-import type { Operator, Player } from "../operator/index.js";
+import type { Account, Operator, Player } from "../operator/index.js";
 import type { Verdict } from "../verifiers/verdict.js";
 
 /** What plays need of a server: the TypeScript client has this shape. */
@@ -36,6 +36,8 @@ export interface EpisodeOutcome {
   stepMs: number[];
   /** What choosing took: of each step, and of saying that there is nothing more to do. */
   operatorMs: number[];
+  /** What an operator that counts has used, and why it stopped; null of scripts. */
+  account: Account | null;
   evaluateMs: number;
 }
 
@@ -88,6 +90,7 @@ export function outcomeOf(task: string, replica: number, seed: number): EpisodeO
     resetMs: 0,
     stepMs: [],
     operatorMs: [],
+    account: null,
     evaluateMs: 0,
   };
 }
@@ -113,9 +116,14 @@ export async function playOn(
   outcome: EpisodeOutcome,
 ): Promise<void> {
   const choose = async (seen: ResetResult | StepResult) => {
-    const { result: turn, ms } = await timed(() => player.next(seen));
-    outcome.operatorMs.push(ms);
-    return turn;
+    try {
+      const { result: turn, ms } = await timed(() => player.next(seen));
+      outcome.operatorMs.push(ms);
+      return turn;
+    } finally {
+      // Of a failed episode as well: what was used was used.
+      outcome.account = player.account?.() ?? null;
+    }
   };
   let turn = await choose(last);
   while (turn !== null && outcome.steps < stepsAtMost) {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeTask } from "../../../src/env/task/index.js";
-import { oracleOperator, nullOperator } from "../../../src/operator/index.js";
+import { nullOperator, type Operator, oracleOperator } from "../../../src/operator/index.js";
 import { type Bundle, readBundle } from "../../../src/replay/index.js";
 import { branchBundle, BranchingFactory, playerFrom, rerun } from "../../../src/rollout/replays/index.js";
 import { closePool } from "../../../src/verifiers/index.js";
@@ -122,6 +122,19 @@ describe.skipIf(unavailable !== null)("a branch of a recorded episode", () => {
     it("goes on with what comes next, having done the same so far", async () => {
       const player = await playerFrom(oracleOperator, task.variant(), whole, steps(2));
       expect(await player.next(last)).toEqual({ actions: [oracle[2]] });
+    });
+
+    it("is told what was done and not asked again, if it is no script", async () => {
+      const heard: unknown[] = [];
+      const curious: Operator = {
+        name: "curious",
+        play: (_, past = []) => {
+          heard.push(...past.flatMap(({ actions }) => actions));
+          return { next: () => Promise.reject(new Error("asked")) };
+        },
+      };
+      await playerFrom(curious, task.variant(), whole, steps(2));
+      expect(heard).toEqual(oracle.slice(0, 2));
     });
 
     it("begins anew where something else was done", async () => {
