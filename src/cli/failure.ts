@@ -26,6 +26,11 @@ const usageCodes: ReadonlySet<string> = new Set([
   "bundle_missing",
   "blob_missing",
   "not_repeatable",
+  "store_missing",
+  "store_version",
+  "store_conflict",
+  "unknown_run",
+  "locks_differ",
   "episode_over",
 ]);
 

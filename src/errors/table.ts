@@ -104,6 +104,30 @@ export const errorTable = {
     retry: false,
     meaning: "The episode cannot be run again from its bundle; the message says what keeps it from that.",
   },
+  // --- the run store
+  store_missing: {
+    retry: false,
+    meaning: "No run store lies at that path, or it can be neither read nor made there.",
+  },
+  store_version: {
+    retry: false,
+    meaning:
+      "The run store has a schema that this program does not know, or may not migrate while it only reads.",
+  },
+  store_damaged: {
+    retry: false,
+    meaning: "The file is no run store, or its pages are damaged; nothing was written to it.",
+  },
+  store_busy: { retry: true, meaning: "Another process kept the run store locked for too long." },
+  store_conflict: {
+    retry: false,
+    meaning: "The run store holds a row of that key, or refuses what the row says; rows are never replaced.",
+  },
+  unknown_run: { retry: false, meaning: "The run store has no run of that id, or several that begin so." },
+  locks_differ: {
+    retry: false,
+    meaning: "The runs were not played under the same conditions; the message says what differs.",
+  },
   // --- the machine (infrastructure: a status of its own, never a reward)
   setup_failed: {
     retry: true,

@@ -1,0 +1,40 @@
+/** Locks of runs: made of what tasks tell, and held against each other. */
+import { createHash } from "node:crypto";
+import { byTask, type RunLock } from "./types.js";
+
+/** Fields by which two runs may differ, with what each says. */
+export interface LockDifference {
+  /** Name of the field; of a setting, `settings.NAME`. */
+  field: string;
+  /** Where it is one task's, and not the run's. */
+  task: string | null;
+  a: string | number | boolean | null;
+  b: string | number | boolean | null;
+}
+
+/** One digest of what each task tells, whatever their order; the value itself where all tell the same, null where nobody tells any. */
+export function digestByTask(told: Iterable<readonly [task: string, value: string | null]>): string | null {
+  const pairs = [...told].sort(([a], [b]) => (a < b ? -1 : 1));
+  const values = new Set(pairs.map(([, value]) => value));
+  const [only = null] = values;
+  if (values.size <= 1) return only;
+  const hash = createHash("sha256").update("shinken-by-task");
+  for (const [task, value] of pairs) hash.update(`\0${task}\0${value ?? ""}`);
+  return hash.digest("hex");
+}
+
+/** What differs between two locks. Where one leaves it to its episodes (`byTask`), these are to be held against each other. */
+export function lockDifferences(a: RunLock, b: RunLock): LockDifference[] {
+  const [left, right] = [flat(a), flat(b)];
+  return [...new Set([...Object.keys(left), ...Object.keys(right)])].flatMap((field) => {
+    const [one, other] = [left[field] ?? null, right[field] ?? null];
+    return one === other || one === byTask || other === byTask
+      ? []
+      : [{ field, task: null, a: one, b: other }];
+  });
+}
+
+function flat({ settings, ...rest }: RunLock): Record<string, string | number | boolean | null> {
+  const named = Object.entries(settings).map(([name, value]) => [`settings.${name}`, value] as const);
+  return { ...rest, ...Object.fromEntries(named) };
+}
