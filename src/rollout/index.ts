@@ -8,8 +8,7 @@ export {
 } from "./check.js";
 export { type EpisodeOutcome, outcomeOf, playOn, type RolloutClient } from "./episode.js";
 export { type EvaluateOptions, evaluateTaskSet, subSeed } from "./evaluate.js";
-export { cohenKappa, type Kappa } from "./kappa.js";
 export { type ModuleReport, testModule } from "./modules/run.js";
 export type { EvaluationReport, Spread, TaskReport } from "./report.js";
 export { renderScorecard } from "./scorecard.js";
-export { mean, passAtK, passHatK, passHatKInterval, quantile, wilson } from "./statistics.js";
+export * from "./statistics/index.js";

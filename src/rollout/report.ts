@@ -1,6 +1,6 @@
 import type { TaskVariant } from "../env/task/index.js";
 import type { EpisodeOutcome } from "./episode.js";
-import { mean, passAtK, passHatK, passHatKInterval, quantile, wilson } from "./statistics.js";
+import { mean, passAtK, passHatK, passHatKInterval, quantile, wilson } from "./statistics/index.js";
 
 export interface TaskReport {
   id: string;

@@ -1,6 +1,5 @@
 /** How far a grader agrees with people. */
-import { cohenKappa } from "../kappa.js";
-import { wilson } from "../statistics.js";
+import { cohenKappa, wilson } from "../statistics/index.js";
 import { type Case, contradicts, telling, wordOf } from "./cases.js";
 import type { CheckRecord, VerdictRecord } from "./record.js";
 import { type Label, labels } from "./schema.js";

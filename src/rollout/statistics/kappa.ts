@@ -1,5 +1,5 @@
 /** Agreement of two raters beyond chance. */
-import { z95 } from "./statistics.js";
+import { twoSidedZ } from "./normal.js";
 
 export interface Kappa {
   /** In [-1, 1]. Null where chance alone would agree always (one category), or nothing was rated: then it says nothing. */
@@ -44,5 +44,6 @@ export function cohenKappa(table: readonly (readonly number[])[]): Kappa {
   const offDiagonal = sum((i) => sum((j) => (i === j ? 0 : share(i, j) * (column(i) + row(j)) ** 2)));
   const spread = onDiagonal + beyond ** 2 * offDiagonal - (kappa - expected * beyond) ** 2;
   const se = Math.sqrt(Math.max(0, spread) / n) / (1 - expected);
-  return { kappa, se, ci: [Math.max(-1, kappa - z95 * se), Math.min(1, kappa + z95 * se)] };
+  const z = twoSidedZ(0.95);
+  return { kappa, se, ci: [Math.max(-1, kappa - z * se), Math.min(1, kappa + z * se)] };
 }

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mean, passAtK, passHatK, passHatKInterval, quantile, wilson } from "../../src/rollout/index.js";
+import {
+  mean,
+  passAtK,
+  passHatK,
+  passHatKInterval,
+  quantile,
+  wilson,
+} from "../../../src/rollout/statistics/index.js";
 
 /** All subsets of k of the first n numbers. */
 function* subsets(n: number, k: number, from = 0): Generator<number[]> {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cohenKappa } from "../../src/rollout/index.js";
+import { cohenKappa } from "../../../src/rollout/statistics/index.js";
 
 const counts = fc.integer({ min: 2, max: 4 }).chain((size) =>
   fc.array(fc.array(fc.integer({ min: 0, max: 60 }), { minLength: size, maxLength: size }), {
