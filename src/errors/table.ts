@@ -116,7 +116,7 @@ export const errorTable = {
   },
   store_damaged: {
     retry: false,
-    meaning: "The file is no run store, or its pages are damaged; nothing was written to it.",
+    meaning: "The file is no run store, its pages are damaged, or the disk neither reads nor writes them.",
   },
   store_busy: { retry: true, meaning: "Another process kept the run store locked for too long." },
   store_conflict: {

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { openRunStore } from "../../src/rollout/store/index.js";
 import { cli, namesOf } from "../support/cli.js";
 import { folder, readJsonLines, readParquet } from "./export/reading.js";
 
@@ -59,12 +60,21 @@ describe("shinken replay export", () => {
     const at = folder();
     const to = join(at, "rows.jsonl");
     const { episode } = readJsonLines(join(bundles, "..", "sft.jsonl"))[0] as { episode: string };
-    const line = { episode, file: "x", sha256: "", task: "letters", task_version: "1.0.0", verifier: "v2" };
-    const graded = (score: number) => ({ status: "graded", score, passed: score === 1, checks: [] });
-    const lines = [0.5, 1].map((score) =>
-      JSON.stringify({ ...line, runtime: "t", by: "rerun", provenance: "regraded", verdict: graded(score) }),
-    );
-    writeFileSync(join(at, "verdicts.jsonl"), `${lines.join("\n")}\n`);
+    const store = openRunStore(join(at, "runs.db"));
+    for (const score of [0.5, 1])
+      store.addGrading({
+        episode,
+        file: "x",
+        sha256: "",
+        task: "letters",
+        task_version: "1.0.0",
+        verifier: "v2",
+        runtime: "t",
+        by: "rerun",
+        provenance: "regraded",
+        verdict: { status: "graded", score, passed: score === 1, checks: [] },
+      });
+    store.close();
     const words = [
       "replay",
       "export",
@@ -72,7 +82,7 @@ describe("shinken replay export", () => {
       "--to",
       to,
       "--verdicts",
-      at,
+      join(at, "runs.db"),
       "--format",
       "sft",
       "--min-score",

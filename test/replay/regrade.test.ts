@@ -1,19 +1,14 @@
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadTasks, TaskEnvironmentFactory } from "../../src/env/index.js";
 import type { LoadedTask } from "../../src/env/task/index.js";
 import { oracleSteps } from "../../src/operator/index.js";
 import { bundleFiles, readBundle, RecordedFactory, Recorder } from "../../src/replay/index.js";
-import {
-  gradingKey,
-  type RegradedEpisode,
-  type RegradeOptions,
-  regrade,
-  VerdictStore,
-} from "../../src/rollout/replays/index.js";
+import { type RegradedEpisode, type RegradeOptions, regrade } from "../../src/rollout/replays/index.js";
+import { openRunStore } from "../../src/rollout/store/index.js";
 import { closePool, type Verdict } from "../../src/verifiers/index.js";
 import { cli } from "../support/cli.js";
 import { machinesUnavailable, providerForFile } from "../support/machine.js";
@@ -158,23 +153,23 @@ describe.skipIf(unavailable !== null)("recorded episodes that are graded again",
   });
 
   it("are left out where the store knows them, and a run that was cut short goes on", async () => {
-    const store = new VerdictStore(join(folder, "runs"));
-    expect(await store.lines()).toEqual([]);
+    const path = join(folder, "resumed.db");
+    const add = (graded: RegradedEpisode[]): void => {
+      const store = openRunStore(path);
+      for (const { lines } of graded) for (const line of lines) store.addGrading(line);
+      store.close();
+    };
     const first = await grade({ files: files.slice(0, 2) });
-    for (const { lines } of first) for (const line of lines) store.append(line);
-    store.close();
-    const before = readFileSync(store.path, "utf8");
-    appendFileSync(store.path, '{"episode":"half a li');
-
-    const known = new Set((await store.lines()).map(gradingKey));
+    add(first);
+    const store = openRunStore(path, { readonly: true });
+    const known = store.gradingKeys();
     expect(known.size).toBe(2);
     const rest = await grade({ known });
     expect(rest.map(({ skipped }) => skipped)).toEqual([true, true, false, false]);
-    for (const { lines } of rest) for (const line of lines) store.append(line);
+    add(rest);
+    expect(store.gradings()).toEqual([...first, ...rest].flatMap(({ lines }) => lines));
+    expect(store.gradings()).toHaveLength(files.length);
     store.close();
-    expect(await store.lines()).toHaveLength(files.length);
-    expect(readFileSync(store.path, "utf8").startsWith(before)).toBe(true);
-    rmSync(store.path);
   });
 
   it("that cannot be read are named, and the others are graded all the same", async () => {
@@ -216,12 +211,13 @@ describe.skipIf(unavailable !== null)("the machine of an episode that held a sec
 });
 
 describe.skipIf(unavailable !== null)("shinken replay regrade", () => {
-  it("appends to the folder's store, and says what it did", async () => {
+  it("adds to the run store, the same bytes for the same verifier, and says what it did", async () => {
     const runs = join(folder, "runs");
-    const words = ["replay", "regrade", runs, "--verifier", demo, "--json"];
+    const path = join(folder, "state", "runs.db");
+    const words = ["replay", "regrade", runs, "--verifier", demo, "--store", path, "--json"];
     const first = await cli(words);
     expect(first.code).toBe(0);
-    const store = new VerdictStore(runs);
+    const store = openRunStore(path, { readonly: true });
     expect(JSON.parse(first.stdout)).toMatchObject({
       episodes: 4,
       passed: 2,
@@ -231,11 +227,17 @@ describe.skipIf(unavailable !== null)("shinken replay regrade", () => {
       unreadable: 0,
       store: store.path,
     });
-    const lines = await store.lines();
-    expect(lines.map(({ file }) => file).sort()).toEqual(files.map((file) => relative(runs, file)).sort());
+    const gradings = store.gradings();
+    expect(gradings.map(({ file }) => file).sort()).toEqual([...files].sort());
     const again = await cli(words);
     expect(JSON.parse(again.stdout)).toMatchObject({ episodes: 4, skipped: 4, passed: 0 });
-    expect(await store.lines()).toEqual(lines);
+    expect(store.gradings()).toEqual(gradings);
+    const { stdout } = await cli([...words, "--again"]);
+    expect(JSON.parse(stdout)).toMatchObject({ episodes: 4, skipped: 0, passed: 2 });
+    const texts = store.gradings().map(({ episode, verdict }) => `${episode} ${JSON.stringify(verdict)}`);
+    expect(texts).toHaveLength(2 * gradings.length);
+    expect(new Set(texts).size).toBe(gradings.length);
+    store.close();
   });
 
   it("is what `verifier diff` stands on, over recorded episodes", async () => {

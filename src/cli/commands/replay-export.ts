@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ShinkenError } from "../../errors/index.js";
 import type { ExportReport, Judged } from "../../replay/export/index.js";
+import type { Grading } from "../../rollout/store/index.js";
 import { exitCodes } from "../exit-codes.js";
 import { repeated } from "../options.js";
 import { Stage } from "../progress.js";
@@ -14,7 +15,7 @@ interface ExportCommandOptions {
   task?: string[];
   taskVersion?: string[];
   label?: Record<string, string>;
-  verdicts?: string;
+  verdicts?: string | true;
   includeUngraded?: boolean;
   includeEval?: boolean;
   json?: boolean;
@@ -36,8 +37,8 @@ export function define(command: Command): void {
     .option("--task-version <glob>", "only versions of tasks that match; repeatable", repeated)
     .option("--label <name=value>", "only episodes with this label; repeatable, all of them hold", labels)
     .option(
-      "--verdicts <dir>",
-      "the latest of what `replay regrade` stored there stands in for recorded verdicts",
+      "--verdicts [store]",
+      "the latest of what `replay regrade` put into that run store stands in for recorded verdicts (default: runs.db in the state folder)",
     )
     .option("--include-ungraded", "also episodes that were not graded; their score is null, never 0")
     .option("--include-eval", "also episodes of tasks that are for measuring only (use: eval)")
@@ -67,7 +68,10 @@ async function run(paths: string[], options: ExportCommandOptions): Promise<void
     import("../../replay/export/index.js"),
     import("../../replay/show/index.js"),
   ]);
-  const verdicts = options.verdicts === undefined ? undefined : await regraded(options.verdicts);
+  const verdicts =
+    options.verdicts === undefined
+      ? undefined
+      : await regraded(options.verdicts === true ? undefined : options.verdicts);
   const stage = new Stage("replay export");
   const report = await exportBundles({
     files: await bundleFiles(paths),
@@ -92,16 +96,25 @@ async function run(paths: string[], options: ExportCommandOptions): Promise<void
   if (report.unreadable.length > 0) process.exitCode = exitCodes.failed;
 }
 
-/** The latest verdict on each episode in a folder's store. */
-async function regraded(folder: string): Promise<Map<string, Judged>> {
-  const { verdictFile, VerdictStore } = await import("../../rollout/replays/index.js");
-  const lines = await new VerdictStore(folder).lines();
-  if (lines.length === 0)
-    throw new ShinkenError("bad_request", `${folder} holds no verdicts (${verdictFile})`, {
-      path: "--verdicts",
-    });
+/** The latest verdict on each episode that was graded again. */
+async function regraded(path: string | undefined): Promise<Map<string, Judged>> {
+  const { openRunStore } = await import("../../rollout/store/index.js");
+  const store = openRunStore(path, { readonly: true });
+  try {
+    const gradings = store.gradings();
+    if (gradings.length === 0)
+      throw new ShinkenError("bad_request", `in ${store.path} nothing was graded again`, {
+        path: "--verdicts",
+      });
+    return latest(gradings);
+  } finally {
+    store.close();
+  }
+}
+
+function latest(gradings: readonly Grading[]): Map<string, Judged> {
   return new Map(
-    lines.map(({ episode, verifier, verdict: { status, score, passed } }) => [
+    gradings.map(({ episode, verifier, verdict: { status, score, passed } }) => [
       episode,
       { status, score, passed, verifier, from: "regraded" },
     ]),

@@ -1,7 +1,8 @@
 import { availableParallelism } from "node:os";
-import { relative } from "node:path";
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { RegradedEpisode } from "../../rollout/replays/index.js";
+import type { RunStore } from "../../rollout/store/index.js";
 import { openBackend } from "../backend.js";
 import { exitCodes } from "../exit-codes.js";
 import { printJson } from "../json.js";
@@ -25,8 +26,8 @@ export function define(command: Command): void {
     .requiredOption("--verifier <dir>", "folder of tasks whose verifiers grade")
     .option("--tasks <dir>", "folder of the tasks as they were played, if their setup has changed since")
     .option(
-      "--store <dir>",
-      "folder whose verdicts.jsonl the verdicts are appended to (default: the first folder named, or the file's)",
+      "--store <file>",
+      "run store that the verdicts are added to (default: runs.db in the state folder)",
     )
     .option("--concurrency <n>", "episodes at a time", integer(1, 256), availableParallelism() * 2)
     .option("--again", "also what this verifier and this version of shinken have graded before")
@@ -41,13 +42,25 @@ export function define(command: Command): void {
 
 async function regradeFiles(paths: string[], options: RegradeOptions): Promise<void> {
   const { bundleFiles } = await import("../../replay/index.js");
-  const { gradingKey, regrade, VerdictStore, storeFolder } = await import("../../rollout/replays/index.js");
+  const { openRunStore } = await import("../../rollout/store/index.js");
+  const files = await bundleFiles(paths);
+  const store = openRunStore(options.store);
+  try {
+    await regradeInto(store, files, options);
+  } finally {
+    store.close();
+  }
+}
+
+async function regradeInto(
+  store: RunStore,
+  files: readonly string[],
+  options: RegradeOptions,
+): Promise<void> {
+  const { regrade } = await import("../../rollout/replays/index.js");
   const { loadTasks } = await import("../../env/index.js");
   const { publishedScorers: scorers } = await import("../../suites/index.js");
-  const files = await bundleFiles(paths);
-  const folder = options.store ?? (await storeFolder(paths[0] ?? "."));
-  const store = new VerdictStore(folder);
-  const known = options.again === true ? new Set<string>() : new Set((await store.lines()).map(gradingKey));
+  const known = options.again === true ? new Set<string>() : store.gradingKeys();
   const backend = await openBackend({ tasks: options.verifier });
   const verifier = backend.tasks?.tasks ?? [];
   const played = options.tasks === undefined ? verifier : (await loadTasks(options.tasks, { scorers })).tasks;
@@ -65,7 +78,7 @@ async function regradeFiles(paths: string[], options: RegradeOptions): Promise<v
       known,
       rerun: options.rerun === true,
       onEpisode(episode, done, all) {
-        for (const line of episode.lines) store.append({ ...line, file: relative(folder, line.file) });
+        for (const line of episode.lines) store.addGrading({ ...line, file: resolve(line.file) });
         stage.update(done, all, `${episode.task ?? episode.file} ${wordOf(episode)}`);
       },
     });
@@ -76,7 +89,6 @@ async function regradeFiles(paths: string[], options: RegradeOptions): Promise<v
       json: options.json === true,
     });
   } finally {
-    store.close();
     await backend.close();
   }
 }

@@ -1,6 +1,5 @@
 /** Recorded episodes as something to work on: run again, graded again, branched. */
 export { regrade, type RegradedEpisode, type RegradeOptions } from "./regrade.js";
-export { gradingKey, storeFolder, verdictFile, type VerdictLine, VerdictStore } from "./verdict-store.js";
 export { type Branch, branchBundle, type BranchOptions } from "./branch.js";
 export { BranchingFactory } from "./branch-factory.js";
 export { playerFrom } from "./branch-play.js";

@@ -14,13 +14,13 @@ import type { Sandbox, SandboxProvider } from "../../sandbox/sandbox.js";
 import type { JudgeModel } from "../../verifiers/index.js";
 import { recordOf, type VerdictRecord } from "../calibration/record.js";
 import { mapBounded } from "../pool.js";
+import { type Grading, gradingKey } from "../store/index.js";
 import { IndexedHashes } from "./indexed-hashes.js";
 import { holdsEnd, openEnd } from "./recorded-end.js";
 import { rerun } from "./rerun.js";
 import { checkMachine } from "./rerun-opener.js";
 import { checkEnd } from "./rerun-plan.js";
 import { UngradedScenario } from "./ungraded-scenario.js";
-import { gradingKey, type VerdictLine } from "./verdict-store.js";
 
 export interface RegradeOptions {
   files: readonly string[];
@@ -50,7 +50,7 @@ export interface RegradedEpisode {
   episode: string | null;
   task: string | null;
   /** One for each grader; empty if all of them were known. */
-  lines: VerdictLine[];
+  lines: Grading[];
   skipped: boolean;
   /** Why the file could not be read. */
   error: ShinkenError | null;
@@ -134,7 +134,7 @@ class Regrader {
   async #verdicts(
     bundle: Bundle,
     wanted: readonly Wanted[],
-  ): Promise<{ verdicts: VerdictRecord[]; by: VerdictLine["by"] }> {
+  ): Promise<{ verdicts: VerdictRecord[]; by: Grading["by"] }> {
     if (this.#options.rerun !== true && holdsEnd(bundle)) {
       const verdicts = await this.#ofRecorded(bundle, wanted);
       if (verdicts !== null) return { verdicts, by: "state" };
@@ -223,11 +223,11 @@ class Regrader {
 
   #line(
     bundle: Bundle,
-    by: VerdictLine["by"],
+    by: Grading["by"],
     version: string,
     verifier: string,
     verdict: VerdictRecord,
-  ): VerdictLine {
+  ): Grading {
     const { file, session, end } = bundle;
     return {
       episode: session.episode,

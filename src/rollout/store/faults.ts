@@ -9,6 +9,7 @@ const codes: readonly (readonly [string, ErrorCode])[] = [
   ["SQLITE_FULL", "disk_full"],
   ["SQLITE_CORRUPT", "store_damaged"],
   ["SQLITE_NOTADB", "store_damaged"],
+  ["SQLITE_IOERR", "store_damaged"],
   ["SQLITE_CANTOPEN", "store_missing"],
   ["SQLITE_CONSTRAINT", "store_conflict"],
   ["SQLITE_READONLY", "store_missing"],

@@ -1,4 +1,5 @@
 /** Runs, their episodes and verdicts, kept. */
+export { gradingKey } from "./gradings.js";
 export { digestByTask, type LockDifference, lockDifferences } from "./lock.js";
 export { defaultRunStore } from "./place.js";
 export { openRunStore, type OpenOptions, RunStore } from "./store.js";

@@ -1,5 +1,5 @@
 /** The file: opened, recognised, brought to this version. */
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { ShinkenError } from "../../errors/index.js";
@@ -23,7 +23,8 @@ export function openFile(path: string, readonly: boolean): Connection {
         suggestion: "`shinken eval` and `shinken runs import` make one",
       });
     makeFolder(dirname(path));
-  }
+  } else if (!statSync(path).isFile())
+    throw new ShinkenError("store_missing", `${path} is no file`, { path });
   return guarded(path, () => {
     const database = new Database(path, { readonly, timeout: busyMs });
     try {

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
 import { guarded } from "./faults.js";
+import { gradingKey } from "./gradings.js";
 import { type Connection, openFile } from "./open.js";
 import { defaultRunStore } from "./place.js";
 import {
@@ -158,6 +159,14 @@ export class RunStore {
     return this.all<VerdictRow>("SELECT * FROM verdicts WHERE provenance = 'regraded' ORDER BY seq").map(
       grading,
     );
+  }
+
+  /** Keys (`gradingKey`) of all that was graded again. */
+  gradingKeys(): Set<string> {
+    const rows = this.all<Pick<Grading, "episode" | "verifier" | "runtime">>(
+      "SELECT DISTINCT episode, verifier, runtime FROM verdicts WHERE provenance = 'regraded'",
+    );
+    return new Set(rows.map(gradingKey));
   }
 
   /** Rows of a query of this room, whose columns its caller knows. */
