@@ -49,6 +49,7 @@ const infrastructure: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "machine_died",
   "machine_timeout",
   "agent_protocol",
+  "circuit_open",
   "judge_failed",
   "model_failed",
   "model_refused",

@@ -142,6 +142,10 @@ export const errorTable = {
     retry: true,
     meaning: "The machine stopped: kernel panic, power-off, or its agent is gone.",
   },
+  circuit_open: {
+    retry: true,
+    meaning: "Sandboxes of the image keep failing, so no more are made until one that is tried lives; the message says what they die of.",
+  },
   machine_closed: { retry: false, meaning: "The machine was closed; the object can no longer be used." },
   machine_timeout: { retry: true, meaning: "The wall-clock safety net ended the request." },
   agent_protocol: { retry: true, meaning: "The guest agent sent something that breaks its protocol." },

@@ -1,16 +1,73 @@
 import type { Environment, ResetResult, StepResult } from "../env/environment.js";
-import type { TaskVariant } from "../env/task/index.js";
-import { ShinkenError } from "../errors/index.js";
-import type { Account, Operator, Player } from "../operator/index.js";
+import type { Account, Player } from "../operator/index.js";
 import type { Verdict } from "../verifiers/verdict.js";
+import { playTurns } from "./turns.js";
+
+/** A session of a server. */
+export interface RolloutSession extends Environment {
+  /** Id of the present episode, where the server records it. */
+  readonly episode?: string | null;
+}
 
 /** What plays need of a server: the TypeScript client has this shape. */
 export interface RolloutClient {
   create(options: {
     task: string;
     labels?: Readonly<Record<string, string | number | boolean>>;
-  }): Promise<Environment>;
+  }): Promise<RolloutSession>;
   close(): Promise<void>;
+}
+
+/** The stages of an episode, each with a pool of its own. */
+export const stages = ["init", "run", "verify"] as const;
+export type Stage = (typeof stages)[number];
+
+/** Milliseconds of each stage that was reached. */
+export type StageMs = Record<Stage, number>;
+
+/**
+ * What ended the play: the operator had no more to do, it declared its end, a limit of the task, the agent's budget, an action that was
+ * refused for what it is, or the bound on steps of any episode.
+ */
+export type PlayEnd = "operator" | "terminated" | "truncated" | "budget" | "refused" | "steps";
+
+/** One try at an episode, on one machine. */
+export interface Attempt {
+  /** Where it failed; null if it came through to a verdict. */
+  stage: Stage | null;
+  /** Id of its bundle, where the server records it. */
+  episode: string | null;
+  /** Steps that were done. */
+  steps: number;
+  /** Error code of what it failed of, or of the refused action that ended the play; null if there was neither. */
+  code: string | null;
+  /** `code: message`. */
+  reason: string | null;
+  /** Host milliseconds in which somebody worked on it. */
+  activeMs: StageMs;
+  /** Those in which it waited for a slot, or in INIT for leave to make a machine. */
+  waitedMs: StageMs;
+  /** Evaluations; more than one where grading failed and was tried in a fresh grade fork. */
+  evaluations: number;
+}
+
+/**
+ * How best-of-n chooses. `score`: by the graders' score, which nobody has who is not the grader: an upper bound. `reward`: by what the
+ * milestones paid while it was played. `done`: the first that declared its end. Ties: fewer steps, then the earlier one.
+ */
+export const selectionRules = ["score", "reward", "done"] as const;
+export type SelectionRule = (typeof selectionRules)[number];
+
+/** Several tries at one replica, of which one was taken. */
+export interface BestOf {
+  n: number;
+  rule: SelectionRule;
+  /** The step up to which they share one episode; 0: each from the golden. */
+  fromStep: number;
+  /** Index among the candidates; null where none could be chosen. */
+  selected: number | null;
+  /** All that were played. An episode that ended before `fromStep` is the only one. */
+  candidates: EpisodeOutcome[];
 }
 
 /** What became of one replica. */
@@ -24,6 +81,10 @@ export interface EpisodeOutcome {
   passed: boolean | null;
   /** Why it is ungraded. */
   reason: string | null;
+  /** Which stage left it ungraded; null when graded, and where the graders themselves could not tell. */
+  stage: Stage | null;
+  /** Null where the play did not end, and in a replica that was not played. */
+  ended: PlayEnd | null;
   /** Ids of milestones that were paid. */
   milestones: string[];
   reward: number;
@@ -39,36 +100,10 @@ export interface EpisodeOutcome {
   /** What an operator that counts has used, and why it stopped; null of scripts. */
   account: Account | null;
   evaluateMs: number;
-}
-
-/** Steps after which a player that does not end is stopped, whatever the task says. */
-const stepsAtMost = 10_000;
-
-/** Plays one episode to its end and has it graded. Never rejects: what goes wrong is an ungraded outcome. */
-export async function playEpisode(
-  client: RolloutClient,
-  variant: TaskVariant,
-  operator: Operator,
-  replica: number,
-  seed: number,
-  run?: string,
-): Promise<EpisodeOutcome> {
-  const outcome = outcomeOf(variant.task.id, replica, seed);
-  let session: Environment | undefined;
-  try {
-    const labels = { ...(run === undefined ? {} : { run }), group: variant.digest.slice(0, 16), replica };
-    session = await client.create({ task: variant.task.id, labels: { ...labels, operator: operator.name } });
-    await play(session, variant, operator, outcome);
-  } catch (error) {
-    outcome.status = "ungraded";
-    outcome.score = null;
-    outcome.passed = null;
-    outcome.reason = error instanceof ShinkenError ? `${error.code}: ${error.message}` : String(error);
-  } finally {
-    // The outcome stands; a connection that is lost by now has closed the session anyway.
-    await session?.close().catch(() => undefined);
-  }
-  return outcome;
+  /** Every attempt, the last one's figures being those above. */
+  attempts: Attempt[];
+  /** Where this is the outcome of the best of several tries; null where it is of one. */
+  bestOf: BestOf | null;
 }
 
 /** Of an episode that has not begun. */
@@ -81,6 +116,8 @@ export function outcomeOf(task: string, replica: number, seed: number): EpisodeO
     score: null,
     passed: null,
     reason: null,
+    stage: null,
+    ended: null,
     milestones: [],
     reward: 0,
     steps: 0,
@@ -92,20 +129,9 @@ export function outcomeOf(task: string, replica: number, seed: number): EpisodeO
     operatorMs: [],
     account: null,
     evaluateMs: 0,
+    attempts: [],
+    bestOf: null,
   };
-}
-
-async function play(
-  session: Environment,
-  variant: TaskVariant,
-  operator: Operator,
-  outcome: EpisodeOutcome,
-): Promise<void> {
-  const reset = await timed(() => session.reset({ seed: outcome.seed, params: variant.params }));
-  outcome.resetMs = reset.ms;
-  const ready = reset.result.info["ready_ms"];
-  outcome.readyMs = typeof ready === "number" ? ready : null;
-  await playOn(session, operator.play(variant), reset.result, outcome);
 }
 
 /** Plays to the end from wherever the session is, of which `last` tells, and has it graded. Rejects with what goes wrong. */
@@ -115,32 +141,15 @@ export async function playOn(
   last: ResetResult | StepResult,
   outcome: EpisodeOutcome,
 ): Promise<void> {
-  const choose = async (seen: ResetResult | StepResult) => {
-    try {
-      const { result: turn, ms } = await timed(() => player.next(seen));
-      outcome.operatorMs.push(ms);
-      return turn;
-    } finally {
-      // Of a failed episode as well: what was used was used.
-      outcome.account = player.account?.() ?? null;
-    }
-  };
-  let turn = await choose(last);
-  while (turn !== null && outcome.steps < stepsAtMost) {
-    const { actions, decision } = turn;
-    const { result, ms } = await timed(() => session.step(actions, decision));
-    outcome.steps += 1;
-    outcome.stepMs.push(ms);
-    outcome.reward += result.reward;
-    for (const id of textsOf(result.info["earned"])) {
-      if (!outcome.milestones.includes(id)) outcome.milestones.push(id);
-    }
-    outcome.truncated = result.truncated;
-    if (result.terminated || result.truncated) break;
-    turn = await choose(result);
-  }
+  const { refusal } = await playTurns(session, player, last, outcome);
+  if (refusal !== undefined) throw refusal;
   const { result: verdict, ms } = await timed(() => session.evaluate());
   outcome.evaluateMs = ms;
+  takeVerdict(outcome, verdict);
+}
+
+/** The verdict as the outcome tells it. */
+export function takeVerdict(outcome: EpisodeOutcome, verdict: Verdict): void {
   outcome.verdict = verdict;
   outcome.status = verdict.status;
   outcome.score = verdict.score;
@@ -148,12 +157,8 @@ export async function playOn(
   outcome.reason = verdict.reason ?? null;
 }
 
-/** The texts in what a server sent as a list. */
-function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
-}
-
-async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
+/** What work gives, and the host milliseconds that it took. */
+export async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
   const began = performance.now();
   const result = await work();
   return { result, ms: performance.now() - began };

@@ -6,9 +6,19 @@ export {
   renderCheck,
   type TaskFinding,
 } from "./check.js";
-export { type EpisodeOutcome, outcomeOf, playOn, type RolloutClient } from "./episode.js";
-export { type EvaluateOptions, evaluateTaskSet, subSeed } from "./evaluate.js";
+export {
+  type Attempt,
+  type EpisodeOutcome,
+  outcomeOf,
+  type PlayEnd,
+  playOn,
+  type RolloutClient,
+  type Stage,
+} from "./episode.js";
+export { type EvaluateOptions, evaluateTaskSet, type Until } from "./evaluate.js";
 export { type ModuleReport, testModule } from "./modules/run.js";
 export type { EvaluationReport, Spread, TaskReport } from "./report.js";
+export * from "./pipeline/index.js";
 export { renderScorecard } from "./scorecard.js";
+export { subSeed } from "./seeds.js";
 export * from "./statistics/index.js";

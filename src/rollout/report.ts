@@ -1,5 +1,7 @@
 import type { TaskVariant } from "../env/task/index.js";
 import type { EpisodeOutcome } from "./episode.js";
+import type { BestOfOptions } from "./pipeline/best-of.js";
+import type { PipelineMetrics } from "./pipeline/index.js";
 import { mean, passAtK, passHatK, passHatKInterval, quantile, wilson } from "./statistics/index.js";
 
 export interface TaskReport {
@@ -13,13 +15,16 @@ export interface TaskReport {
   /** Why, each reason once. */
   ungraded_reasons: string[];
   score_mean: number | null;
+  /** Null where each replica is the best of several tries: that is no pass@1. */
   pass_at_1: number | null;
-  /** The chance that `k` replicas all pass; null if fewer than `k` were graded. */
+  /** The chance that `k` replicas all pass; null if fewer than `k` were graded, and for the best of several tries. */
   pass_hat_k: number | null;
+  /** Share of replicas whose chosen try passed; null where each replica is one try. */
+  best_of_n: number | null;
   /** 95 % interval of it: Wilson's of pass@1, to the power of `k`. */
   pass_hat_k_ci: [number, number];
   k: number;
-  /** Wilson's 95 % interval of pass@1. */
+  /** Wilson's 95 % interval of pass@1, or of best_of_n. */
   ci: [number, number];
   milestones: { earned_mean: number | null; total: number };
   steps_mean: number | null;
@@ -32,7 +37,13 @@ export interface Spread {
 }
 
 export interface EvaluationReport {
+  /** Id of the run: a label of its bundles, and its name in the run store. */
+  run: string;
   operator: string;
+  /** Where each replica is the best of several tries: how many, chosen by which rule, sharing how many steps. */
+  best_of: { n: number; rule: string; from_step: number } | null;
+  /** Replicas that were planned when somebody ended the run, and were not played; 0 for a whole run. */
+  not_played: number;
   replicas: number;
   seed: number;
   /** Content hash of the task set. */
@@ -47,6 +58,7 @@ export interface EvaluationReport {
     score_mean: number | null;
     pass_at_1: number | null;
     pass_hat_k: number | null;
+    best_of_n: number | null;
     k: number;
   };
   timing: {
@@ -59,10 +71,16 @@ export interface EvaluationReport {
     step_ms: Spread;
     evaluate_ms: Spread;
   };
+  /** What the pools have been doing. */
+  pipeline: PipelineMetrics;
   episodes: EpisodeOutcome[];
 }
 
 interface Played {
+  run: string;
+  bestOf: BestOfOptions | undefined;
+  notPlayed: number;
+  pipeline: PipelineMetrics;
   variants: readonly TaskVariant[];
   outcomes: EpisodeOutcome[];
   replicas: number;
@@ -74,13 +92,17 @@ interface Played {
 
 /** Sums up what was played. */
 export function report(played: Played): EvaluationReport {
-  const { outcomes, replicas: k } = played;
-  const tasks = played.variants.map((variant) => taskReport(variant, outcomes, k));
+  const { outcomes, replicas: k, bestOf } = played;
+  const tasks = played.variants.map((variant) => taskReport(variant, outcomes, k, bestOf !== undefined));
   const defined = (values: (number | null)[]) => mean(values.filter((value) => value !== null));
   const spread = (values: number[]): Spread => ({ p50: quantile(values, 0.5), p99: quantile(values, 0.99) });
   const steps = outcomes.reduce((sum, outcome) => sum + outcome.steps, 0);
   return {
+    run: played.run,
     operator: played.operator,
+    best_of:
+      bestOf === undefined ? null : { n: bestOf.n, rule: bestOf.rule, from_step: bestOf.fromStep ?? 0 },
+    not_played: played.notPlayed,
     replicas: k,
     seed: played.seed,
     task_set: played.digest,
@@ -93,6 +115,7 @@ export function report(played: Played): EvaluationReport {
       score_mean: defined(tasks.map((task) => task.score_mean)),
       pass_at_1: defined(tasks.map((task) => task.pass_at_1)),
       pass_hat_k: defined(tasks.map((task) => task.pass_hat_k)),
+      best_of_n: defined(tasks.map((task) => task.best_of_n)),
       k,
     },
     timing: {
@@ -106,11 +129,17 @@ export function report(played: Played): EvaluationReport {
         outcomes.filter(({ evaluateMs }) => evaluateMs > 0).map(({ evaluateMs }) => evaluateMs),
       ),
     },
+    pipeline: played.pipeline,
     episodes: outcomes,
   };
 }
 
-function taskReport(variant: TaskVariant, outcomes: readonly EpisodeOutcome[], k: number): TaskReport {
+function taskReport(
+  variant: TaskVariant,
+  outcomes: readonly EpisodeOutcome[],
+  k: number,
+  chosen: boolean,
+): TaskReport {
   const { id, version, human } = variant.task;
   const mine = outcomes.filter(({ task }) => task === id);
   const graded = mine.filter(({ status }) => status === "graded");
@@ -127,8 +156,9 @@ function taskReport(variant: TaskVariant, outcomes: readonly EpisodeOutcome[], k
     ungraded: mine.length - n,
     ungraded_reasons: [...new Set(reasons)],
     score_mean: mean(graded.map(({ score }) => score ?? 0)),
-    pass_at_1: passAtK(n, passed, 1),
-    pass_hat_k: passHatK(n, passed, k),
+    pass_at_1: chosen ? null : passAtK(n, passed, 1),
+    pass_hat_k: chosen ? null : passHatK(n, passed, k),
+    best_of_n: chosen ? passAtK(n, passed, 1) : null,
     pass_hat_k_ci: passHatKInterval(n, passed, k),
     k,
     ci: wilson(n, passed),

@@ -8,16 +8,10 @@ const interval = ([low, high]: [number, number]): string => `${share(low)} - ${s
 
 /** The scorecard as people read it in a terminal; pass^k leads. */
 export function renderScorecard(report: EvaluationReport, title = "Scorecard"): string {
-  const k = report.replicas;
+  const { replicas: k, best_of: bestOf } = report;
   const columns: Column<TaskReport>[] = [
     { title: "task", cell: (task) => task.id },
-    { title: `pass^${k}`, right: true, cell: (task) => share(task.pass_hat_k) },
-    {
-      title: "95 %",
-      right: true,
-      cell: (task) => (task.pass_hat_k === null ? "-" : interval(task.pass_hat_k_ci)),
-    },
-    { title: "pass@1", right: true, cell: (task) => share(task.pass_at_1) },
+    ...(bestOf === null ? passColumns(k) : [bestOfColumn(bestOf.n)]),
     { title: "95 %", right: true, cell: (task) => interval(task.ci) },
     { title: "score", right: true, cell: (task) => share(task.score_mean) },
     {
@@ -40,15 +34,62 @@ export function renderScorecard(report: EvaluationReport, title = "Scorecard"): 
     "",
     ...renderTable(report.tasks, columns),
     "",
-    `pass^${k} ${share(total.pass_hat_k)}   pass@1 ${share(total.pass_at_1)}   score ${share(total.score_mean)}   passed ${total.passed} of ${total.n} graded, ${total.ungraded} ungraded`,
+    `${bestOf === null ? `pass^${k} ${share(total.pass_hat_k)}   pass@1 ${share(total.pass_at_1)}` : `best of ${bestOf.n} ${share(total.best_of_n)}`}   score ${share(total.score_mean)}   passed ${total.passed} of ${total.n} graded, ${total.ungraded} ungraded`,
     `fork to ready ${milliseconds(timing.ready_ms)}   reset ${milliseconds(timing.reset_ms)}   step ${milliseconds(timing.step_ms)}   evaluate ${milliseconds(timing.evaluate_ms)}`,
     `${timing.steps} steps in ${timing.seconds.toFixed(1)} s, ${timing.steps_per_s.toFixed(1)} steps/s, resets and grading included`,
   ];
+  if (bestOf !== null) lines.push(bestOfLine(bestOf));
+  lines.push(...pipelineLines(report));
   for (const task of report.tasks) {
     for (const reason of task.ungraded_reasons) lines.push(`ungraded ${task.id}: ${reason}`);
   }
   if (report.task_set !== null) lines.push(`task set ${report.task_set.slice(0, 16)}`);
   return `${lines.join("\n")}\n`;
+}
+
+function passColumns(k: number): Column<TaskReport>[] {
+  return [
+    { title: `pass^${k}`, right: true, cell: (task) => share(task.pass_hat_k) },
+    {
+      title: "95 %",
+      right: true,
+      cell: (task) => (task.pass_hat_k === null ? "-" : interval(task.pass_hat_k_ci)),
+    },
+    { title: "pass@1", right: true, cell: (task) => share(task.pass_at_1) },
+  ];
+}
+
+const bestOfColumn = (n: number): Column<TaskReport> => ({
+  title: `best of ${n}`,
+  right: true,
+  cell: (task) => share(task.best_of_n),
+});
+
+/** So that nobody takes it for pass@1. */
+export function bestOfLine({ n, rule, from_step }: NonNullable<EvaluationReport["best_of"]>): string {
+  const from = from_step === 0 ? "each from the start" : `forked after step ${from_step}`;
+  const by = { score: "the graders' score: an upper bound", reward: "the milestones' reward" }[rule];
+  return `each replica is the best of ${n} tries, ${from}, chosen by ${by ?? "who declared the end first"}; it is not pass@1`;
+}
+
+/** What the pools did, and what went wrong on the way. */
+export function pipelineLines({ pipeline, not_played }: EvaluationReport): string[] {
+  const pools = [pipeline.init, pipeline.run, pipeline.verify].map(
+    ({ name, size, utilisation, waitingMs }) =>
+      `${name} ${size} slot${size === 1 ? "" : "s"} ${Math.round(utilisation * 100)} % busy, waited ${milliseconds(waitingMs)}`,
+  );
+  return [
+    `pools: ${pools.join("; ")}`,
+    ...(pipeline.retries > 0
+      ? [`${pipeline.retries} attempts failed and were made again on a fresh fork`]
+      : []),
+    ...(pipeline.leftBehind > 0 ? [`${pipeline.leftBehind} sessions did not answer to their close`] : []),
+    ...pipeline.breakers.map(
+      ({ key, opened, state, why }) =>
+        `circuit of image ${key}: opened ${opened} time${opened === 1 ? "" : "s"}, now ${state}: ${why.join("; ")}`,
+    ),
+    ...(not_played > 0 ? [`${not_played} replicas were not played: the run was ended`] : []),
+  ];
 }
 
 function milliseconds({ p50, p99 }: Spread): string {

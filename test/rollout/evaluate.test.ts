@@ -58,7 +58,14 @@ function scripted(scores: (number | Error)[]): EvaluateOptions["connect"] {
 }
 
 describe("evaluating a task set", () => {
-  const options = { tasks: [task], operator: oracleOperator, replicas: 5, seed: 1, concurrency: 1 };
+  const options = {
+    tasks: [task],
+    operator: oracleOperator,
+    replicas: 5,
+    seed: 1,
+    // One at a time, so that the client's scores come in the order of the replicas.
+    pipeline: { machines: 1, retries: 0 },
+  };
 
   it("counts ungraded replicas beside the others, never inside", async () => {
     const died = new ShinkenError("machine_died", "kernel panic");

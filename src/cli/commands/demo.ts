@@ -113,7 +113,7 @@ async function play(options: DemoOptions, set: TaskSet): Promise<EvaluationRepor
         replicas: options.replicas,
         seed: options.seed,
         // More at a time than there are cores only makes each of them slower.
-        concurrency: Math.min(availableParallelism(), 8),
+        pipeline: { pools: { run: Math.min(availableParallelism(), 8) } },
         connect: () => connect(server.url, { token: process.env["SHINKEN_TOKEN"] || undefined }),
         onEpisode: (outcome, done, all) => {
           stage.update(done, all, outcome.task);

@@ -75,7 +75,7 @@ async function evaluate(folder: string, options: EvalOptions): Promise<void> {
       operator,
       replicas: options.replicas,
       seed: options.seed,
-      ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
+      pipeline: { pools: options.concurrency === undefined ? {} : { run: options.concurrency } },
       // Our own server, a child on loopback, inherits the token and wants it, too.
       connect: () => connect(url, { token: process.env["SHINKEN_TOKEN"] || undefined }),
       onEpisode: (outcome, done, all) => {
