@@ -144,7 +144,8 @@ export const errorTable = {
   },
   circuit_open: {
     retry: true,
-    meaning: "Sandboxes of the image keep failing, so no more are made until one that is tried lives; the message says what they die of.",
+    meaning:
+      "Sandboxes of the image keep failing, so no more are made until one that is tried lives; the message says what they die of.",
   },
   machine_closed: { retry: false, meaning: "The machine was closed; the object can no longer be used." },
   machine_timeout: { retry: true, meaning: "The wall-clock safety net ended the request." },
