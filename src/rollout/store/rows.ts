@@ -1,4 +1,5 @@
 /** Rows of the tables, to and from what programs see. JSON in a column was written here, and is checked by the table. */
+import type { Account } from "../../operator/index.js";
 import type { Grading, Labels, RunEnd, RunInfo, RunLock, RunSource, StoredEpisode } from "./types.js";
 
 export interface RunRow {
@@ -96,6 +97,8 @@ export function episodeRow(run: string, one: StoredEpisode) {
     guest_ms: one.guestMs,
     harness_ms: one.harnessMs,
     judge_ms: one.judgeMs,
+    dollars: one.dollars ?? null,
+    account: one.account === undefined || one.account === null ? null : JSON.stringify(one.account),
     labels: JSON.stringify(one.labels),
     stored_ms: Date.now(),
   };
@@ -206,6 +209,8 @@ export function storedEpisode(row: JoinedRow): StoredEpisode {
     guestMs: row.guest_ms,
     harnessMs: row.harness_ms,
     judgeMs: row.judge_ms,
+    dollars: row.dollars,
+    account: JSON.parse(row.account ?? "null") as Account | null,
     labels: JSON.parse(row.labels) as Labels,
   };
 }

@@ -1,4 +1,5 @@
 /** What the run store holds, as programs see it. Tables and keys are in `docs/runs.md`. */
+import type { Account } from "../../operator/index.js";
 import type { Verdict } from "../../verifiers/verdict.js";
 import type { VerdictRecord } from "../calibration/record.js";
 
@@ -101,6 +102,10 @@ export interface StoredEpisode {
   guestMs: number | null;
   harnessMs: number | null;
   judgeMs: number | null;
+  /** US dollars. */
+  dollars?: number | null;
+  /** What the operator says that it used. */
+  account?: Account | null;
   labels: Labels;
 }
 

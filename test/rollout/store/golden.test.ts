@@ -38,6 +38,9 @@ function schemaOf(path: string): unknown[] {
 const timeless = (runs: readonly object[]): object[] =>
   runs.map((run) => ({ ...run, began: 0, ended: "ended" in run && run.ended !== null ? 0 : null }));
 
+/** An episode of version 1, with what later versions tell of it. */
+const withLater = (episode: object): object => ({ ...episode, dollars: null, account: null });
+
 describe("the golden databases", () => {
   it("are of every schema version", () => {
     expect(files.sort()).toEqual(migrations.map((_, index) => `v${index + 1}.db`).sort());
@@ -47,8 +50,8 @@ describe("the golden databases", () => {
     const store = openRunStore(copyOf(name));
     const runs = store.runs().sort((a, b) => (a.id < b.id ? -1 : 1));
     expect(timeless(runs)).toEqual(timeless(expected.runs));
-    expect(store.episodes("played-1")).toEqual(expected.played);
-    expect(store.episodes("reported-1")).toEqual(expected.reported);
+    expect(store.episodes("played-1")).toEqual(expected.played.map(withLater));
+    expect(store.episodes("reported-1")).toEqual(expected.reported.map(withLater));
     expect(store.done("played-1")).toEqual(expected.done);
     expect(store.gradings()).toEqual(expected.gradings);
     store.add("played-1", graded("c", 0, 1));

@@ -23,7 +23,7 @@ interface Writer {
   /** Replicas that the writer said are stored. */
   said: number[];
   /** Waits for the next line that it says. */
-  next: () => Promise<void>;
+  next: () => Promise<unknown>;
   kill: () => Promise<void>;
 }
 
@@ -37,7 +37,7 @@ function startWriter(path: string, run: string, first: number): Writer {
   return {
     child,
     said,
-    next: async () => void (await once(lines, "line")),
+    next: () => once(lines, "line"),
     async kill() {
       const closed = once(lines, "close");
       child.kill("SIGKILL");

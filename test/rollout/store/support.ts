@@ -79,6 +79,8 @@ function episode(task: string, replica: number, more: Partial<StoredEpisode>): S
     guestMs: 6,
     harnessMs: 7,
     judgeMs: null,
+    dollars: 0.125,
+    account: null,
     labels: { group: "g" },
     ...more,
   };
