@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import { ShinkenError } from "../../errors/index.js";
+import { failureJson } from "../failure.js";
+import { exitCodes } from "../exit-codes.js";
+
+export function define(command: Command): void {
+  command
+    .argument("[file]", 'lines of {"id","contract","key","answer"}; standard input if it is - or unsaid', "-")
+    .addHelpText(
+      "after",
+      `
+Prints a line for each: {"id","correct","reason","correct_without_fence"}; {"id","error"} for one that is wrong in itself.
+Contracts are those of docs/smolcua.md (JSON Schema: docs/smolcua/contract.json).
+
+Example:
+  echo '{"id":1,"contract":{"kind":"letter","letters":"ABCD"},"key":"B","answer":" B "}' | shinken smolcua grade
+
+Exit codes: 0 every line was graded, right or wrong; 1 some could not be; 2 usage, or the file cannot be read.`,
+    )
+    .action(gradeFile);
+}
+
+async function gradeFile(file: string): Promise<void> {
+  const { gradeLine } = await import("../../smolcua/index.js");
+  const { open } = await import("node:fs/promises");
+  const { createInterface } = await import("node:readline");
+  const input =
+    file === "-"
+      ? process.stdin
+      : (
+          await open(file).catch((cause: unknown) => {
+            throw new ShinkenError("bad_request", `${file} cannot be read: ${(cause as Error).message}`, {
+              path: "file",
+              cause,
+            });
+          })
+        ).createReadStream();
+  let number = 0;
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    number += 1;
+    if (line.trim() === "") continue;
+    const { id, grade, error } = gradeLine(line, `line ${number}`);
+    const told =
+      grade === undefined
+        ? { id, ...failureJson(error) }
+        : { id, correct: grade.correct, reason: grade.reason, correct_without_fence: grade.correctWithoutFence };
+    if (grade === undefined) process.exitCode = exitCodes.failed;
+    process.stdout.write(`${JSON.stringify(told)}\n`);
+  }
+}

@@ -1,0 +1,5 @@
+/** The text benchmark SmolCUA: questions, contracts, scoring. */
+export { type Contract, contractSchema } from "./contracts/schema.js";
+export { checkKey, referenceAnswer } from "./contracts/key.js";
+export { type Grade, grade } from "./scorer/grade.js";
+export { isFormatFailure, protocol, type Reason, reasons } from "./scorer/reasons.js";
