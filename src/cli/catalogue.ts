@@ -29,6 +29,10 @@ export const groups: Readonly<Record<string, { summary: string; example: string 
     summary: "work on recorded episodes: run again, grade again, branch, export, look",
     example: "shinken replay show episode.skn",
   },
+  smolcua: {
+    summary: "the text benchmark: grade answers",
+    example: "shinken smolcua grade answers.jsonl",
+  },
   machine: { summary: "run a program on the bare machine", example: "shinken machine run program.elf" },
   bench: { summary: "measure forks, the guest and the wire", example: "shinken bench wire --json" },
 };
@@ -206,6 +210,11 @@ export const catalogue: readonly Entry[] = [
     path: ["doctor"],
     summary: "say what this host offers and lacks",
     load: () => import("./commands/doctor.js"),
+  },
+  {
+    path: ["smolcua", "grade"],
+    summary: "grade answers by contracts and keys, line by line",
+    load: () => import("./commands/smolcua-grade.js"),
   },
 ];
 

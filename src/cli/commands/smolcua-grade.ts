@@ -1,7 +1,8 @@
+import { type FileHandle, open } from "node:fs/promises";
 import type { Command } from "commander";
 import { ShinkenError } from "../../errors/index.js";
-import { failureJson } from "../failure.js";
 import { exitCodes } from "../exit-codes.js";
+import { textLines } from "../text-lines.js";
 
 export function define(command: Command): void {
   command
@@ -13,7 +14,8 @@ Prints a line for each: {"id","correct","reason","correct_without_fence"}; {"id"
 Contracts are those of docs/smolcua.md (JSON Schema: docs/smolcua/contract.json).
 
 Example:
-  echo '{"id":1,"contract":{"kind":"letter","letters":"ABCD"},"key":"B","answer":" B "}' | shinken smolcua grade
+  shinken smolcua grade answers.jsonl
+  where a line is {"id":1,"contract":{"kind":"letter","letters":"ABCD"},"key":"B","answer":" B "}
 
 Exit codes: 0 every line was graded, right or wrong; 1 some could not be; 2 usage, or the file cannot be read.`,
     )
@@ -21,30 +23,32 @@ Exit codes: 0 every line was graded, right or wrong; 1 some could not be; 2 usag
 }
 
 async function gradeFile(file: string): Promise<void> {
-  const { gradeLine } = await import("../../smolcua/index.js");
-  const { open } = await import("node:fs/promises");
-  const { createInterface } = await import("node:readline");
-  const input =
-    file === "-"
-      ? process.stdin
-      : (
-          await open(file).catch((cause: unknown) => {
-            throw new ShinkenError("bad_request", `${file} cannot be read: ${(cause as Error).message}`, {
-              path: "file",
-              cause,
-            });
-          })
-        ).createReadStream();
+  const { gradeLine, lineAtMost } = await import("../../smolcua/index.js");
+  const input = file === "-" ? process.stdin : (await opened(file)).createReadStream();
   let number = 0;
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of textLines(input, lineAtMost)) {
     number += 1;
     if (line.trim() === "") continue;
     const { id, grade, error } = gradeLine(line, `line ${number}`);
     const told =
       grade === undefined
-        ? { id, ...failureJson(error) }
-        : { id, correct: grade.correct, reason: grade.reason, correct_without_fence: grade.correctWithoutFence };
+        ? { id, error }
+        : {
+            id,
+            correct: grade.correct,
+            reason: grade.reason,
+            correct_without_fence: grade.correctWithoutFence,
+          };
     if (grade === undefined) process.exitCode = exitCodes.failed;
     process.stdout.write(`${JSON.stringify(told)}\n`);
+  }
+}
+
+async function opened(file: string): Promise<FileHandle> {
+  try {
+    return await open(file);
+  } catch (cause) {
+    const message = `${file} cannot be read: ${(cause as Error).message}`;
+    throw new ShinkenError("bad_request", message, { path: "file", cause });
   }
 }

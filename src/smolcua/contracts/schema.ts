@@ -95,6 +95,11 @@ export const contractSchema = z.discriminatedUnion("kind", [
 export type Contract = z.output<typeof contractSchema>;
 export type ContractOf<Kind extends Contract["kind"]> = Extract<Contract, { kind: Kind }>;
 
+/** The contracts as JSON Schema, for authors in other languages; what a template must name it cannot say. */
+export function contractJsonSchema(): Record<string, unknown> {
+  return z.toJSONSchema(contractSchema, { io: "input" });
+}
+
 const cells = z.array(z.array(z.string()));
 
 /** What the key of each kind of contract is. */
