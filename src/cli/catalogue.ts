@@ -58,6 +58,11 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/eval.js"),
   },
   {
+    path: ["stats"],
+    summary: "work out pass rates, intervals and ICC from scores of replicas",
+    load: () => import("./commands/stats.js"),
+  },
+  {
     path: ["demo"],
     summary: "the whole journey once: image, goldens, server, scorecard",
     load: () => import("./commands/demo.js"),

@@ -19,3 +19,6 @@ export { confidenceSequence, narrowEnough, replicasUntilNarrow, type Wanted } fr
 export { clopperPearson, defaultConfidence, type Interval, wilson } from "./share.js";
 export { mean, quantile } from "./summary.js";
 export { betaQuantile } from "./beta.js";
+export { parseStatisticsInput, type StatisticsInput, statisticsLimits, type TaskScores } from "./input.js";
+export { renderStatistics } from "./render.js";
+export { type StatisticsReport, statisticsOf, type TaskStatistics } from "./report.js";
