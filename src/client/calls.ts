@@ -6,6 +6,7 @@ import type { Operation, Reply } from "../wire/index.js";
 export interface Call {
   op: Operation;
   session?: string | undefined;
+  rollout?: string | undefined;
   [field: string]: unknown;
 }
 
@@ -33,6 +34,9 @@ const repeatable: ReadonlySet<Operation> = new Set<Operation>([
   "cancel",
   "close",
   "list",
+  "rollout.weights",
+  "rollout.stats",
+  "rollout.close",
 ]);
 
 export class Calls {

@@ -17,11 +17,13 @@ import {
   type PushedEvent,
   protocolVersion,
   type Reply,
+  type RolloutOpenResult,
   type SessionRow,
   type TaskRow,
   type WireLimits,
 } from "../wire/index.js";
 import { type Call, Calls, type PendingCall } from "./calls.js";
+import { RemoteRollout, type RolloutOptions } from "./rollout.js";
 import { RemoteSession } from "./session.js";
 import { type ClientSocket, openSocket } from "./socket.js";
 
@@ -84,6 +86,7 @@ export class ShinkenClient {
   private readonly encoding: Encoding;
   private readonly calls = new Calls();
   private readonly sessions = new Map<string, RemoteSession>();
+  private readonly rollouts = new Map<string, RemoteRollout>();
   private socket: ClientSocket | undefined;
   private framesSent = 0;
   /** Sessions are attached on the present connection, so requests may be sent. */
@@ -131,6 +134,33 @@ export class ShinkenClient {
     return session;
   }
 
+  /**
+   * Episodes to pull, forked and reset already: `for await (const episode of client.rollout({ tasks: "all" }))`. Opened by the first pull;
+   * `close` ends it.
+   */
+  rollout(options: RolloutOptions): RemoteRollout {
+    const { graceSeconds, checkpoints, stragglers, ...rest } = options;
+    const late =
+      stragglers === undefined
+        ? undefined
+        : { policy: stragglers.policy, quorum: stragglers.quorum, after_s: stragglers.afterSeconds };
+    const call: Call = { op: "rollout.open", grace_s: graceSeconds, stragglers: late, ...rest };
+    if (checkpoints !== undefined) call["checkpoints"] = { budget_mib: checkpoints.budgetMiB };
+    return new RemoteRollout(this, async () => (await this.call(call)) as unknown as RolloutOpenResult, true);
+  }
+
+  /** Pulls from a rollout that another connection has opened; with `events` all that it tells is told here, too. */
+  async joinRollout(
+    name: string,
+    token: string,
+    options: { events?: boolean | undefined } = {},
+  ): Promise<RemoteRollout> {
+    const { events = false } = options;
+    const attach: Call = { op: "rollout.attach", rollout: name, token, events };
+    const join = async () => ({ ...((await this.call(attach)) as unknown as RolloutOpenResult), token });
+    return new RemoteRollout(this, join, events).open();
+  }
+
   /** Steps many sessions at once; outcomes in the same order, a failed one as its error. */
   stepAll(
     steps: readonly { session: RemoteSession; actions: readonly unknown[] }[],
@@ -163,8 +193,25 @@ export class ShinkenClient {
 
   adopt(created: CreateResult): RemoteSession {
     const session = new RemoteSession(this, created);
-    this.sessions.set(session.name, session);
+    this.track(session);
     return session;
+  }
+
+  track(session: RemoteSession): void {
+    this.sessions.set(session.name, session);
+  }
+
+  trackRollout(rollout: RemoteRollout): void {
+    this.rollouts.set(rollout.name, rollout);
+  }
+
+  forgetRollout(rollout: RemoteRollout): void {
+    if (this.rollouts.get(rollout.name) === rollout) this.rollouts.delete(rollout.name);
+  }
+
+  /** The connection is gone for good. */
+  get gone(): boolean {
+    return this.closing;
   }
 
   forget(session: RemoteSession): void {
@@ -243,6 +290,10 @@ export class ShinkenClient {
     if (typeof message !== "object" || message === null) return;
     if ("event" in message) {
       const event = message as PushedEvent;
+      if ("rollout" in event) {
+        this.rollouts.get(event.rollout)?.deliver(event);
+        return;
+      }
       const session = this.sessions.get(event.session);
       session?.deliver(event);
       if (session !== undefined && (event.event === "closed" || event.event === "detached"))
@@ -287,7 +338,10 @@ export class ShinkenClient {
     while (!this.closing) {
       this.socket = await this.reopen(error, deadline);
       try {
-        await Promise.all([...this.sessions.values()].map((session) => this.reattach(session)));
+        await Promise.all([
+          ...[...this.sessions.values()].map((session) => this.reattach(session)),
+          ...[...this.rollouts.values()].map((rollout) => this.rejoin(rollout)),
+        ]);
       } catch (cause) {
         if (cause instanceof ShinkenError && cause.code === "connection_lost" && performance.now() < deadline)
           continue;
@@ -306,6 +360,16 @@ export class ShinkenClient {
     } catch (error) {
       if (!(error instanceof ShinkenError) || error.code !== "unknown_session") throw error;
       this.forget(session);
+    }
+  }
+
+  /** As `reattach`. */
+  private async rejoin(rollout: RemoteRollout): Promise<void> {
+    try {
+      await this.callNow(rollout.attachCall());
+    } catch (error) {
+      if (!(error instanceof ShinkenError) || error.code !== "unknown_rollout") throw error;
+      this.forgetRollout(rollout);
     }
   }
 

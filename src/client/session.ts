@@ -15,7 +15,7 @@ import {
   type BranchResult,
   type CreateResult,
   fromWireVerdict,
-  type PushedEvent,
+  type SessionEvent,
   type SessionState,
   type WireVerdict,
 } from "../wire/index.js";
@@ -146,7 +146,7 @@ export class RemoteSession implements Environment {
   }
 
   /** Called by the client for each event of this session. */
-  deliver(pushed: PushedEvent): void {
+  deliver(pushed: SessionEvent): void {
     const { session: _, ...event } = pushed;
     if (event.event === "closed" || event.event === "detached") {
       for (const listener of this.noticeListeners) listener(event);

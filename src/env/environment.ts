@@ -99,10 +99,22 @@ export interface BranchSource {
   effects?: "refuse" | "mock" | undefined;
 }
 
+/** What is told of a task before it is played. */
+export interface TaskSummary {
+  id: string;
+  version: string;
+  instruction: string;
+  tags: string[];
+  /** `eval`: for measuring only. */
+  use?: "eval";
+}
+
 /** Makes environments by name; the server's only door to tasks and machines. */
 export interface EnvironmentFactory {
   /** Names of tasks that `create` accepts. */
-  tasks(): { id: string; version: string; instruction: string; tags: string[] }[];
+  tasks(): TaskSummary[];
+  /** Parameters that the seed draws for a task; `reset` takes them. Throws `unknown_task`. Absent where tasks have none. */
+  params?(task: string, seed: number): Record<string, unknown>;
   /** Rejects with `unknown_task`, or with `image_missing` where the task's image is not there. */
   create(task: string, options?: EnvironmentOptions): Promise<Environment>;
   /** A plain sandbox without any grading. Rejects with `image_missing` where there is no such image. */

@@ -3,7 +3,7 @@ import { nearest } from "../errors/nearest.js";
 import type { SandboxProvider } from "../sandbox/sandbox.js";
 import type { JudgeModel } from "../verifiers/index.js";
 import type { EnvironmentOptions } from "./checkpoints.js";
-import type { EnvironmentFactory } from "./environment.js";
+import type { EnvironmentFactory, TaskSummary } from "./environment.js";
 import { GoldenStore } from "./session/goldens.js";
 import { PlainScenario } from "./session/plain-scenario.js";
 import type { Scenario } from "./session/scenario.js";
@@ -41,36 +41,41 @@ export class TaskEnvironmentFactory implements EnvironmentFactory {
     );
   }
 
-  tasks(): { id: string; version: string; instruction: string; tags: string[] }[] {
-    return this.#tasks.map((task) => ({
-      id: task.id,
-      version: task.version,
-      instruction: task.variant().task.instruction,
-      tags: [...task.tags],
-    }));
+  tasks(): TaskSummary[] {
+    return this.#tasks.map((loaded) => {
+      const { id, version, tags } = loaded;
+      const { instruction, use } = loaded.variant().task;
+      return { id, version, instruction, tags: [...tags], ...(use === undefined ? {} : { use }) };
+    });
+  }
+
+  params(task: string, seed: number): Record<string, unknown> {
+    const loaded = this.#tasks.find(({ id }) => id === task);
+    if (loaded === undefined) throw this.#unknown(task);
+    return loaded.variant({ seed }).params;
   }
 
   create(task: string, options: EnvironmentOptions = {}): Promise<Session> {
     const scenario = this.#scenarios.get(task);
-    if (scenario === undefined) {
-      const meant = nearest(task, this.#scenarios.keys());
-      return Promise.reject(
-        new ShinkenError("unknown_task", `there is no task "${task.slice(0, 128)}"`, {
-          path: "task",
-          suggestion:
-            this.#scenarios.size === 0
-              ? "this server has no tasks at all: shinken serve --tasks DIR serves a folder of them"
-              : meant === undefined
-                ? undefined
-                : `did you mean "${meant}"?`,
-        }),
-      );
-    }
+    if (scenario === undefined) return Promise.reject(this.#unknown(task));
     return this.#onImage(scenario.image, "task", scenario, options);
   }
 
   createSandbox(image: string, options: EnvironmentOptions = {}): Promise<Session> {
     return this.#onImage(image, "image", new PlainScenario(image, this.#goldens), options);
+  }
+
+  #unknown(task: string): ShinkenError {
+    const meant = nearest(task, this.#scenarios.keys());
+    return new ShinkenError("unknown_task", `there is no task "${task.slice(0, 128)}"`, {
+      path: "task",
+      suggestion:
+        this.#scenarios.size === 0
+          ? "this server has no tasks at all: shinken serve --tasks DIR serves a folder of them"
+          : meant === undefined
+            ? undefined
+            : `did you mean "${meant}"?`,
+    });
   }
 
   /** A session of the scenario, if its image is there; `field` names what the request said. */

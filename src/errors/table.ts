@@ -39,6 +39,25 @@ export const errorTable = {
     meaning: "The step number is neither the next one nor a resend of the last.",
   },
   cancelled: { retry: true, meaning: "The request was cancelled before it finished." },
+  unknown_rollout: {
+    retry: false,
+    meaning: "No rollout of that name is open to this connection, or its token does not match.",
+  },
+  rollout_exists: { retry: false, meaning: "A rollout of that name is already open." },
+  rollout_over: { retry: false, meaning: "The rollout was closed; it gives out no episodes any more." },
+  no_episode_ready: {
+    retry: true,
+    meaning: "No episode became ready within the time that the pull was to wait.",
+  },
+  episode_cut: {
+    retry: false,
+    meaning:
+      "The episode was late, and its group went on without it, as the rollout's straggler policy says.",
+  },
+  eval_only: {
+    retry: false,
+    meaning: "The task is for measuring only (`use: eval`); a rollout with `purpose: eval` may have it.",
+  },
   // --- limits
   too_large: { retry: false, meaning: "The message or file exceeds a stated limit." },
   too_many_requests: {
@@ -49,6 +68,7 @@ export const errorTable = {
     retry: true,
     meaning: "The server or the connection holds as many sessions as it may.",
   },
+  too_many_rollouts: { retry: true, meaning: "The server holds as many rollouts as it may." },
   slow_consumer: { retry: true, meaning: "The client did not read fast enough; the connection was closed." },
   server_draining: { retry: true, meaning: "The server is shutting down and takes no new sessions." },
   session_expired: {

@@ -1,5 +1,6 @@
 /** One connection: frames in, replies and events out. What goes wrong with one request stays with that request. */
 import type { EnvironmentEvent } from "../env/environment.js";
+import type { Waiter } from "../rollout/pull/index.js";
 import { type ErrorCode, isInfrastructure, ShinkenError } from "../errors/index.js";
 import {
   closeCodes,
@@ -12,6 +13,8 @@ import {
 } from "../wire/index.js";
 import { dispatch } from "./dispatch.js";
 import { Outbox } from "./outbox.js";
+import { giveUpPulls } from "./rollouts/dispatch.js";
+import type { ServerRollout } from "./rollouts/server-rollout.js";
 import { parseRequest, type Request, requestId } from "./requests.js";
 import type { ServerContext } from "./server.js";
 import type { ServerSession } from "./session.js";
@@ -25,6 +28,7 @@ const unlimited: ReadonlySet<Request["op"]> = new Set<Request["op"]>([
   "close",
   "detach",
   "list",
+  "rollout.close",
 ]);
 
 export class Connection implements SocketHandler, Holder {
@@ -39,6 +43,8 @@ export class Connection implements SocketHandler, Holder {
   readonly held = new Set<ServerSession>();
   /** Sessions that are being made for this connection. */
   pending = 0;
+  /** Its pulls that wait for an episode. */
+  readonly pulls = new Map<Waiter, ServerRollout>();
   private open = true;
 
   constructor(context: ServerContext, socket: Socket) {
@@ -82,7 +88,9 @@ export class Connection implements SocketHandler, Holder {
     if (!this.open) return;
     this.open = false;
     this.outbox.close();
-    const { sessions } = this.context;
+    const { sessions, rollouts } = this.context;
+    giveUpPulls(this.pulls);
+    rollouts.leave(this);
     for (const session of [...this.held]) sessions.detach(session);
     this.context.connections.delete(this);
   }
@@ -90,6 +98,13 @@ export class Connection implements SocketHandler, Holder {
   /** Closes the connection with a code; its sessions are detached. */
   end(code: number, reason: string): void {
     if (this.open) this.socket.end(code, reason);
+  }
+
+  /** Throws `too_many_sessions` where the connection holds as many as it may. */
+  assertRoom(): void {
+    const limit = this.context.limits.sessionsPerConnection;
+    if (this.held.size + this.pending < limit) return;
+    throw new ShinkenError("too_many_sessions", `this connection holds ${limit} sessions, as many as it may`);
   }
 
   get isOpen(): boolean {
@@ -151,6 +166,8 @@ export class Connection implements SocketHandler, Holder {
   private refuse(id: number | null, encoding: Encoding, error: unknown, request?: Request): void {
     const known = error instanceof ShinkenError ? error : this.unexpected(error);
     this.context.metrics.error(known.code);
+    // What waits without need makes room for what is asked for.
+    if (known.code === "out_of_memory") this.context.rollouts.relieve();
     const told =
       request !== undefined && "session" in request && request.session !== undefined
         ? this.context.sessions.toldFailure(request.session)

@@ -4,8 +4,17 @@ import type { Environment } from "../env/environment.js";
 import { ShinkenError } from "../errors/index.js";
 import { nearest } from "../errors/nearest.js";
 import { type CreateResult, type HelloResult, protocolVersion, toWireVerdict } from "../wire/index.js";
+import { PulledEnvironment } from "../rollout/pull/index.js";
 import type { Connection } from "./connection.js";
 import type { Request, RequestOf } from "./requests.js";
+import {
+  attachRollout,
+  closeRollout,
+  nextEpisode,
+  openRollout,
+  rolloutStats,
+  setWeights,
+} from "./rollouts/dispatch.js";
 import type { ServerContext } from "./server.js";
 import type { ServerSession } from "./session.js";
 
@@ -43,6 +52,18 @@ export function dispatch(connection: Connection, request: Request): Result | Pro
       return list(connection, request);
     case "hello":
       return { ...hello(connection.context, request) };
+    case "rollout.open":
+      return openRollout(connection, request, environments);
+    case "rollout.attach":
+      return attachRollout(connection, request);
+    case "rollout.next":
+      return nextEpisode(connection, request);
+    case "rollout.weights":
+      return setWeights(connection, request);
+    case "rollout.stats":
+      return rolloutStats(connection, request);
+    case "rollout.close":
+      return closeRollout(connection, request);
   }
 }
 
@@ -90,7 +111,7 @@ async function create(connection: Connection, request: RequestOf<"create">): Pro
   );
   if (from === undefined) return { ...created(session) };
   session.continueAt(from.step + 1);
-  countFork(context, {});
+  context.countFork({});
   return begun(session);
 }
 
@@ -127,10 +148,7 @@ async function open(
   make: () => Promise<Environment>,
 ): Promise<ServerSession> {
   const { context } = connection;
-  const limit = context.limits.sessionsPerConnection;
-  if (connection.held.size + connection.pending >= limit) {
-    throw new ShinkenError("too_many_sessions", `this connection holds ${limit} sessions, as many as it may`);
-  }
+  connection.assertRoom();
   connection.pending++;
   try {
     const session = await context.sessions.create(name, grace, connection, make);
@@ -147,11 +165,10 @@ function created(session: ServerSession): CreateResult {
 }
 
 async function reset(connection: Connection, request: RequestOf<"reset">): Promise<Result> {
-  const { metrics, sessions } = connection.context;
+  const { sessions } = connection.context;
   sessions.assertOpen();
   const result = await held(connection, request.session).reset(request.seed, request.params);
-  metrics.resets.inc();
-  countFork(connection.context, result.info);
+  connection.context.countReset(result.info);
   return { ...result };
 }
 
@@ -181,7 +198,7 @@ async function fork(connection: Connection, request: RequestOf<"fork">): Promise
     parent.fork(request.at_step),
   );
   session.continueFrom(parent, request.at_step);
-  countFork(connection.context, {});
+  connection.context.countFork({});
   return begun(session);
 }
 
@@ -199,10 +216,7 @@ function detach(connection: Connection, request: RequestOf<"detach">): Result {
 
 function attach(connection: Connection, request: RequestOf<"attach">): Result {
   const { context } = connection;
-  const limit = context.limits.sessionsPerConnection;
-  if (connection.held.size + connection.pending >= limit) {
-    throw new ShinkenError("too_many_sessions", `this connection holds ${limit} sessions, as many as it may`);
-  }
+  connection.assertRoom();
   const session = context.sessions.attach(request.session, request.token, connection);
   const { state, next, task } = session.describe();
   return { session: session.name, task, state, next, ...session.recorded() };
@@ -210,6 +224,7 @@ function attach(connection: Connection, request: RequestOf<"attach">): Result {
 
 async function close(connection: Connection, request: RequestOf<"close">): Promise<Result> {
   const session = held(connection, request.session);
+  if (session.environment instanceof PulledEnvironment) await session.environment.finish();
   await connection.context.sessions.close(session);
   return {};
 }
@@ -224,11 +239,4 @@ function list(connection: Connection, request: RequestOf<"list">): Result | Prom
   if (request.session !== undefined) return held(connection, request.session).checkpoints();
   if (request.what === "tasks") return { tasks: factory.tasks() };
   return { sessions: [...connection.held].map((session) => session.describe()) };
-}
-
-/** Sessions say in `info.ready_ms` how long their fork took, where there was one. */
-function countFork(context: ServerContext, info: Record<string, unknown>): void {
-  context.metrics.forks.inc();
-  const ready = info["ready_ms"];
-  if (typeof ready === "number" && ready >= 0) context.metrics.forkReady.observe(ready / 1000);
 }

@@ -10,6 +10,8 @@ export interface ServerLimits {
   /** Sessions that one connection holds, and that the server holds. */
   sessionsPerConnection: number;
   sessions: number;
+  /** Rollouts that are open at a time. */
+  rollouts: number;
   /** Requests of one connection that are not answered yet; `cancel`, `close`, `list` and `hello` do not count. */
   outstandingRequests: number;
   /** Bytes that wait for one connection to read them, before it is closed as a slow consumer. */
@@ -27,6 +29,7 @@ export const defaultLimits: Readonly<ServerLimits> = {
   connections: 1024,
   sessionsPerConnection: 1024,
   sessions: 4096,
+  rollouts: 64,
   outstandingRequests: 1024,
   sendQueueBytes: 8 * 1024 * 1024,
   graceSeconds: 30,
@@ -53,6 +56,7 @@ const overrides = z.strictObject({
   connections: positive,
   sessionsPerConnection: positive,
   sessions: positive,
+  rollouts: positive,
   outstandingRequests: positive,
   sendQueueBytes: positive,
   graceSeconds: seconds,

@@ -2,6 +2,7 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { ErrorCode } from "../errors/index.js";
 import { addEngineMetrics, type EngineSource } from "./engine-metrics.js";
+import { RolloutMetrics, type RolloutSource } from "./rollouts/metrics.js";
 import { addRecorderMetrics, type RecorderSource } from "./recorder-metrics.js";
 
 /** Figures that are read when somebody asks. */
@@ -29,6 +30,7 @@ export interface MetricsSource {
   refusedForks?: (() => number) | undefined;
   /** Forks killed before anybody used them, by the reason, or undefined where the server has no machines. */
   killedForks?: (() => Readonly<Record<string, number>>) | undefined;
+  rollouts: RolloutSource;
   /** Recording, or undefined where nothing is recorded. */
   recorder?: RecorderSource | undefined;
 }
@@ -60,6 +62,7 @@ export class Metrics {
     "shinken_slow_consumers_total",
     "Connections closed because the client did not read.",
   );
+  readonly rollouts: RolloutMetrics;
   readonly forkReady = new Histogram({
     name: "shinken_fork_ready_seconds",
     help: "From the start of a fork to its acknowledged uniqueness.",
@@ -92,6 +95,7 @@ export class Metrics {
   });
 
   constructor(source: MetricsSource) {
+    this.rollouts = new RolloutMetrics(this.registry, source.rollouts);
     this.gauge("shinken_sessions", "Sessions that are open.", () => source.sessions());
     this.gauge("shinken_sessions_detached", "Open sessions that nobody holds.", () =>
       source.detachedSessions(),

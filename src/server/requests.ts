@@ -1,22 +1,15 @@
 /** The edge: every request of the native dialect is parsed here, once, and is a typed value behind it. */
 import { z } from "zod";
 import { decisionSchema } from "../env/decision.js";
-import { maxCheckpointMiB } from "../env/checkpoints.js";
 import { ShinkenError } from "../errors/index.js";
 import { nearest } from "../errors/nearest.js";
 import { parseOrThrow } from "../errors/parse.js";
 import { type Operation, operations } from "../wire/index.js";
+import { checkpoints, id, labels, maxLabels, name, secrets } from "./fields.js";
+import { rolloutSchemas } from "./rollouts/requests.js";
 
-const id = z.int().min(0);
-/** Names appear in logs and paths, so they hold no surprises. */
-const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, {
-  error: "1 to 64 letters, digits, '.', '_', ':' or '-', starting with a letter or digit",
-});
 const params = z.record(z.string(), z.unknown());
 const actions = z.array(z.unknown()).max(64);
-/** What a recorder is told of an episode, and what it must leave out. */
-const maxLabels = 16;
-const maxSecrets = 64;
 
 const schemas = {
   hello: z.strictObject({
@@ -40,18 +33,10 @@ const schemas = {
       })
       .optional(),
     grace_s: z.number().min(0).optional(),
-    checkpoints: z.strictObject({ budget_mib: z.int().min(1).max(maxCheckpointMiB).optional() }).optional(),
+    checkpoints: checkpoints.optional(),
     record: z.boolean().optional(),
-    labels: z
-      .record(name, z.union([z.string().max(256), z.number(), z.boolean()]))
-      .refine((labels) => Object.keys(labels).length <= maxLabels, `at most ${maxLabels} labels`)
-      .optional(),
-    secrets: z
-      .strictObject({
-        values: z.array(z.string().min(6).max(4_096)).max(maxSecrets).optional(),
-        variables: z.array(z.string().min(1).max(256)).max(maxSecrets).optional(),
-      })
-      .optional(),
+    labels: labels(maxLabels).optional(),
+    secrets: secrets.optional(),
   }),
   reset: z.strictObject({
     id,
@@ -87,6 +72,7 @@ const schemas = {
     what: z.enum(["sessions", "tasks", "checkpoints"]),
     session: name.optional(),
   }),
+  ...rolloutSchemas,
 } satisfies Record<Operation, z.ZodObject>;
 
 export type RequestOf<Op extends Operation> = z.infer<(typeof schemas)[Op]>;

@@ -8,6 +8,7 @@ import { assertAddressAllowed, bearerMatches, originAllowed } from "./auth.js";
 import { Connection } from "./connection.js";
 import { type LimitOverrides, resolveLimits, type ServerLimits } from "./limits.js";
 import { Metrics, type MetricsSource } from "./metrics.js";
+import { Rollouts } from "./rollouts/rollouts.js";
 import { Sessions } from "./sessions.js";
 import { type HttpReply, type HttpRequest, type Listener, listen } from "./uws.js";
 
@@ -50,7 +51,12 @@ export interface ServerContext {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly sessions: Sessions;
+  readonly rollouts: Rollouts;
   readonly connections: Set<Connection>;
+  /** Counts an episode that was started, and its fork. */
+  countReset(info: Record<string, unknown>): void;
+  /** Sessions say in `info.ready_ms` how long their fork took, where there was one. */
+  countFork(info: Record<string, unknown>): void;
   readonly serverName: string;
   readonly now: () => number;
 }
@@ -99,6 +105,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const reaper = setInterval(() => {
     context.sessions.reap();
+    context.rollouts.tick();
   }, reapEveryMs);
   reaper.unref();
 
@@ -109,8 +116,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 function makeContext(options: ServerOptions, limits: ServerLimits): ServerContext {
   const connections = new Set<Connection>();
   const now = () => performance.now();
+  const rollouts = new Rollouts({ limit: limits.rollouts, idleMs: limits.idleSeconds * 1000, now });
   const sessions: Sessions = new Sessions({
     limits,
+    makeRoom: () => rollouts.makeRoom(),
     now,
     newToken: options.newToken,
     onEvent: (event) => {
@@ -134,7 +143,19 @@ function makeContext(options: ServerOptions, limits: ServerLimits): ServerContex
     refusedForks: options.refusedForks,
     killedForks: options.killedForks,
     recorder: options.recorder,
+    rollouts: {
+      open: () => rollouts.size,
+      warm: () => rollouts.total(({ warm }) => warm),
+      preparing: () => rollouts.total(({ preparing }) => preparing),
+      playing: () => rollouts.total(({ playing }) => playing),
+      waiting: () => rollouts.total(({ waiting }) => waiting),
+    },
   });
+  const countFork = (info: Record<string, unknown>) => {
+    metrics.forks.inc();
+    const ready = info["ready_ms"];
+    if (typeof ready === "number" && ready >= 0) metrics.forkReady.observe(ready / 1000);
+  };
   return {
     factory: options.factory,
     makeEcho: options.makeEcho,
@@ -142,7 +163,13 @@ function makeContext(options: ServerOptions, limits: ServerLimits): ServerContex
     log: options.log,
     metrics,
     sessions,
+    rollouts,
     connections,
+    countFork,
+    countReset: (info) => {
+      metrics.resets.inc();
+      countFork(info);
+    },
     serverName: options.serverName ?? "shinken-gym",
     now,
   };
@@ -203,10 +230,14 @@ function running(
     deadline = Math.min(deadline, context.now() + seconds * 1000);
     drained ??= (async () => {
       context.sessions.draining = true;
+      context.rollouts.drain();
       listener.stop();
       while (context.sessions.size > 0 && context.now() < deadline) await delay(20);
       clearInterval(reaper);
-      await context.sessions.closeAll("server_draining", "the server is shutting down");
+      const closed = [context.rollouts, context.sessions].map((all) =>
+        all.closeAll("server_draining", "the server is shutting down"),
+      );
+      await Promise.all(closed);
       for (const connection of [...context.connections])
         connection.end(closeCodes.going_away, "server_draining");
       listener.close();

@@ -4,6 +4,7 @@ import type { Environment, EnvironmentEvent } from "../env/environment.js";
 import { type ErrorCode, ShinkenError } from "../errors/index.js";
 import { secretsEqual } from "./auth.js";
 import type { ServerLimits } from "./limits.js";
+import type { PushedEvent } from "../wire/index.js";
 import { ServerSession } from "./session.js";
 
 /** A connection, as far as sessions need one. */
@@ -13,6 +14,7 @@ export interface Holder {
   event(session: ServerSession, event: EnvironmentEvent): void;
   /** Another connection has taken the session over. */
   lost(session: ServerSession): void;
+  push(event: PushedEvent): void;
   /** The server has closed the session. */
   ended(session: ServerSession, code: ErrorCode, message: string): void;
 }
@@ -25,6 +27,14 @@ export interface SessionsOptions {
   onEvent: (event: EnvironmentEvent) => void;
   onExpired: () => void;
   onCloseError: (session: string, error: unknown) => void;
+  /** Called where no place is free: frees what waits without need; false where there is nothing of the kind. */
+  makeRoom?: (() => Promise<boolean>) | undefined;
+}
+
+/** One of the sessions that the server may hold, taken for a machine that waits to become one. */
+export interface Place {
+  /** Gives it back; a second time, or once a session stands in it, does nothing. */
+  release(): void;
 }
 
 export class Sessions {
@@ -34,6 +44,7 @@ export class Sessions {
   /** Names whose environment is still being made. */
   private readonly reserved = new Set<string>();
   private readonly closings = new Set<Promise<void>>();
+  private readonly places = new Set<Place>();
   private made = 0;
   private stopped = false;
   /** No session and no episode starts any more. */
@@ -43,8 +54,9 @@ export class Sessions {
     this.options = options;
   }
 
+  /** Sessions, and machines that wait to become one. */
   get size(): number {
-    return this.byName.size;
+    return this.byName.size + this.places.size;
   }
 
   get detached(): number {
@@ -61,8 +73,8 @@ export class Sessions {
     holder: Holder,
     make: () => Promise<Environment>,
   ): Promise<ServerSession> {
-    const { limits, now } = this.options;
     this.assertOpen();
+    while (this.full && (await this.options.makeRoom?.()) === true) this.assertOpen();
     const name = wanted ?? this.freshName();
     if (this.byName.has(name) || this.reserved.has(name)) {
       throw new ShinkenError("session_exists", `a session named '${name}' is already open`, {
@@ -70,12 +82,7 @@ export class Sessions {
         suggestion: "attach to it with its token, or choose another name",
       });
     }
-    if (this.byName.size + this.reserved.size >= limits.sessions) {
-      throw new ShinkenError(
-        "too_many_sessions",
-        `the server holds ${limits.sessions} sessions, as many as it may`,
-      );
-    }
+    this.assertRoom();
     this.reserved.add(name);
     try {
       const environment = await make();
@@ -83,25 +90,39 @@ export class Sessions {
         await environment.close();
         this.assertOpen();
       }
-      const session = new ServerSession({
-        name,
-        token: this.options.newToken?.() ?? randomBytes(18).toString("base64url"),
-        environment,
-        graceMs: Math.min(graceSeconds ?? limits.graceSeconds, limits.graceSeconds) * 1000,
-        now: now(),
-      });
-      this.byName.set(name, session);
-      this.hold(session, holder);
-      // Events go to whoever holds the session when they happen; while nobody does, they are lost.
-      session.onEvent((event) => {
-        if (event.event === "infra") session.failure = event.code;
-        this.options.onEvent(event);
-        this.holders.get(session)?.event(session, event);
-      });
-      return session;
+      return this.begin(name, environment, graceSeconds, holder);
     } finally {
       this.reserved.delete(name);
     }
+  }
+
+  /** Takes a place for a machine that will wait for its session; `asked`: somebody waits for it. Rejects with `too_many_sessions`. */
+  async reserve(asked: boolean): Promise<Place> {
+    this.assertOpen();
+    while (asked && this.full && (await this.options.makeRoom?.()) === true) this.assertOpen();
+    this.assertRoom();
+    const place: Place = { release: () => void this.places.delete(place) };
+    this.places.add(place);
+    return place;
+  }
+
+  /** A session, in the place that was taken for it, of an environment that is reset already. */
+  adopt(
+    place: Place,
+    environment: Environment,
+    graceSeconds: number | undefined,
+    holder: Holder,
+  ): ServerSession {
+    place.release();
+    const session = this.begin(this.freshName(), environment, graceSeconds, holder);
+    session.continueAt(1);
+    return session;
+  }
+
+  /** Who holds the session of that name, if anybody does. */
+  holderOf(name: string): Holder | undefined {
+    const session = this.byName.get(name);
+    return session === undefined ? undefined : this.holders.get(session);
   }
 
   /** Throws `server_draining` once the server is shutting down. */
@@ -120,6 +141,45 @@ export class Sessions {
     }
     session.touchedAt = this.options.now();
     return session;
+  }
+
+  private begin(
+    name: string,
+    environment: Environment,
+    graceSeconds: number | undefined,
+    holder: Holder,
+  ): ServerSession {
+    const { limits, now } = this.options;
+    const session = new ServerSession({
+      name,
+      token: this.newToken(),
+      environment,
+      graceMs: Math.min(graceSeconds ?? limits.graceSeconds, limits.graceSeconds) * 1000,
+      now: now(),
+    });
+    this.byName.set(name, session);
+    this.hold(session, holder);
+    // Events go to whoever holds the session when they happen; while nobody does, they are lost.
+    session.onEvent((event) => {
+      if (event.event === "infra") session.failure = event.code;
+      this.options.onEvent(event);
+      this.holders.get(session)?.event(session, event);
+    });
+    return session;
+  }
+
+  newToken(): string {
+    return this.options.newToken?.() ?? randomBytes(18).toString("base64url");
+  }
+
+  private get full(): boolean {
+    return this.size + this.reserved.size >= this.options.limits.sessions;
+  }
+
+  private assertRoom(): void {
+    if (!this.full) return;
+    const { sessions } = this.options.limits;
+    throw new ShinkenError("too_many_sessions", `the server holds ${sessions} sessions, as many as it may`);
   }
 
   /** The failure of the harness that the session has told of by an event already. */
@@ -185,7 +245,7 @@ export class Sessions {
               : undefined;
       if (reason === undefined) continue;
       this.options.onExpired();
-      this.end(session, "session_expired", reason);
+      void this.end(session, "session_expired", reason);
     }
   }
 
@@ -193,14 +253,16 @@ export class Sessions {
   async closeAll(code: ErrorCode, reason: string): Promise<void> {
     this.draining = true;
     this.stopped = true;
-    for (const session of [...this.byName.values()]) this.end(session, code, reason);
+    for (const session of [...this.byName.values()]) void this.end(session, code, reason);
     await Promise.all(this.closings);
   }
 
-  private end(session: ServerSession, code: ErrorCode, reason: string): void {
+  /** Closes a session for a reason of the server's and tells its holder. */
+  end(session: ServerSession, code: ErrorCode, reason: string): Promise<void> {
     const holder = this.holders.get(session);
-    void this.close(session);
+    const closed = this.close(session);
     holder?.ended(session, code, reason);
+    return closed;
   }
 
   private hold(session: ServerSession, holder: Holder): void {

@@ -11,10 +11,21 @@ export {
   operations,
   type PushedEvent,
   type Reply,
+  type SessionEvent,
   type SessionRow,
   type SessionState,
   type TaskRow,
   type WireError,
 } from "./messages.js";
 export { formatPath } from "./path.js";
+export type {
+  RolloutGroupNotice,
+  RolloutNextResult,
+  RolloutNotice,
+  RolloutOpenResult,
+  RolloutResultNotice,
+  WireEpisode,
+  WireProgress,
+  WireRolloutStats,
+} from "./rollout.js";
 export { fromWireVerdict, toWireVerdict, type WireVerdict } from "./verdict.js";

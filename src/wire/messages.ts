@@ -1,5 +1,6 @@
 /** The messages of the native dialect as types. `docs/protocol.md` is the specification. */
 import type { ErrorCode } from "../errors/index.js";
+import type { RolloutNotice } from "./rollout.js";
 
 /** Operations that a request may name. */
 export const operations = [
@@ -15,6 +16,12 @@ export const operations = [
   "attach",
   "close",
   "list",
+  "rollout.open",
+  "rollout.attach",
+  "rollout.next",
+  "rollout.weights",
+  "rollout.stats",
+  "rollout.close",
 ] as const;
 export type Operation = (typeof operations)[number];
 
@@ -86,10 +93,12 @@ export interface TaskRow {
   version: string;
   instruction: string;
   tags: string[];
+  /** `eval`: for measuring only. */
+  use?: "eval";
 }
 
-/** Pushed by the server; carries no id. */
-export type PushedEvent =
+/** Pushed by the server about a session; carries no id. */
+export type SessionEvent =
   | { event: "milestone"; session: string; check: string; reward: number; step: number; partial?: true }
   | {
       event: "progress";
@@ -102,6 +111,9 @@ export type PushedEvent =
   | { event: "infra"; session: string; code: string; message: string }
   | { event: "closed"; session: string; code: ErrorCode; message: string }
   | { event: "detached"; session: string };
+
+/** Pushed by the server; carries no id. */
+export type PushedEvent = SessionEvent | RolloutNotice;
 
 /** Why the server closes a connection; the text is the reason in the close frame. */
 export const closeCodes = {

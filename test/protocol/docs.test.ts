@@ -44,7 +44,7 @@ describe("docs/protocol.md", () => {
   });
 
   it("names every event", () => {
-    const names = [...protocol.matchAll(/^ {4}\{"event": "(\w+)"/gm)].map(([, name]) => name);
+    const names = [...protocol.matchAll(/^ {4}\{"event": "([\w.]+)"/gm)].map(([, name]) => name);
     expect(names.sort()).toEqual(
       Object.values(events)
         .map((event) => event["event"])
@@ -75,6 +75,7 @@ describe("docs/protocol.md", () => {
       server.connections,
       server.sessionsPerConnection,
       server.sessions,
+      server.rollouts,
       server.outstandingRequests,
       server.sendQueueBytes,
       server.graceSeconds,

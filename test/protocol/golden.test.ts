@@ -37,7 +37,16 @@ async function converse(encoding: Encoding): Promise<Record<string, Buffer>> {
   await new Promise((resolve) => ws.on("open", resolve));
   const replies: Record<string, Buffer> = {};
   for (const [name, request] of Object.entries(conversation)) {
-    const reply = new Promise<Buffer>((resolve) => ws.once("message", (data) => resolve(data as Buffer)));
+    const reply = new Promise<Buffer>((resolve) => {
+      const listen = (data: WebSocket.RawData) => {
+        const message = decodeMessage(data as Buffer, encoding);
+        // Events may come before the reply.
+        if ("event" in (message as object)) return;
+        ws.off("message", listen);
+        resolve(data as Buffer);
+      };
+      ws.on("message", listen);
+    });
     const frame = frameOf(request, encoding);
     ws.send(encoding === "json" ? frame.toString() : frame);
     replies[`${name}.reply`] = await reply;

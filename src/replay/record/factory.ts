@@ -21,6 +21,10 @@ export class RecordedFactory implements EnvironmentFactory {
     return this.#inner.tasks();
   }
 
+  params(task: string, seed: number): Record<string, unknown> {
+    return this.#inner.params?.(task, seed) ?? {};
+  }
+
   create(task: string, options: EnvironmentOptions = {}): Promise<Environment> {
     return this.#recorded(options, (traced) => this.#inner.create(task, traced));
   }

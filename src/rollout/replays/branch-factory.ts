@@ -23,6 +23,10 @@ export class BranchingFactory implements EnvironmentFactory {
     return this.#recorded.tasks();
   }
 
+  params(task: string, seed: number): Record<string, unknown> {
+    return this.#recorded.params(task, seed);
+  }
+
   create(task: string, options?: EnvironmentOptions): Promise<Environment> {
     return this.#recorded.create(task, options);
   }
