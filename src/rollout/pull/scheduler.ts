@@ -3,7 +3,7 @@
  * on who pulls. So the same seed and the same changes of weights before the same draws give the same groups.
  */
 import { ShinkenError } from "../../errors/index.js";
-import { subSeed } from "../evaluate.js";
+import { subSeed } from "../seeds.js";
 import type { RolloutSpec } from "./spec.js";
 
 export interface DrawnGroup {
