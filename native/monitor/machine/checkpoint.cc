@@ -1,4 +1,6 @@
 // A machine's state at rest as the next link of a chain of frozen states.
+#include <vector>
+
 #include "monitor/machine/machine_impl.h"
 #include "monitor/snapshot/golden_impl.h"
 
@@ -9,6 +11,9 @@ namespace {
 Digest sum_since(const MemoryImage& image, Golden::Impl& since, u64* changed) {
   const MemoryImage& before = *since.image;
   Digest sum = since.memory_sum();
+  std::vector<Page*> others;
+  image.for_each_difference(before, [&](u64, Page* page) { others.push_back(page); });
+  hash_contents(others);
   image.for_each_difference(before, [&](u64 number, Page* page) {
     Page* old = before.find(number);
     const Digest now = page == nullptr ? zero_page_hash() : page->content_hash();

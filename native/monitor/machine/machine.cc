@@ -262,7 +262,7 @@ Digest Machine::digest() {
   const std::lock_guard in_use(impl_->rest);
   impl_->check_at_rest();
   const Digest sum = impl_->memory->sum();
-  if (impl_->memory->sum_voids()) impl_->hart->drop_write_translations();
+  if (impl_->memory->sum_voided()) impl_->hart->drop_write_translations();
   impl_->publish();
   return machine_digest(impl_->save_state(), impl_->memory->pages(), sum);
 }

@@ -46,10 +46,10 @@ class MachineMemory : public GuestMemory {
   /// True until the snapshot is finished.
   virtual bool live() const { return false; }
   /// Multiset hash of the content, equal to that of `freeze()`. Costs a hash of the pages written since the
-  /// last call.
+  /// last call, and of some that could have been.
   virtual Digest sum() = 0;
-  /// True if `sum` voids pointers for writing, as `freeze` does.
-  virtual bool sum_voids() const { return false; }
+  /// True if the last `sum` voided pointers for writing, as `freeze` does.
+  virtual bool sum_voided() const { return false; }
   /// Pages that `sum` hashed so far.
   virtual u64 hashed_pages() const = 0;
   /// Pages handed out for writing since the start, fork or last freeze.

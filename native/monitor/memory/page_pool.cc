@@ -58,6 +58,25 @@ Digest Page::content_hash() {
   return hash;
 }
 
+void hash_contents(std::span<Page* const> pages) {
+  Page* batch[kHashedAtOnce];
+  unsigned count = 0;
+  const auto hash_batch = [&] {
+    const u8* bytes[kHashedAtOnce];
+    Digest hashes[kHashedAtOnce];
+    for (unsigned i = 0; i < kHashedAtOnce; ++i) bytes[i] = batch[i]->data;
+    hash_pages(bytes, hashes);
+    for (unsigned i = 0; i < kHashedAtOnce; ++i) batch[i]->set_hash(hashes[i]);
+    count = 0;
+  };
+  for (Page* page : pages) {
+    if (page == nullptr || page->hashed.load(std::memory_order_acquire)) continue;
+    batch[count] = page;
+    if (++count == kHashedAtOnce) hash_batch();
+  }
+  for (unsigned i = 0; i < count; ++i) batch[i]->content_hash();
+}
+
 void Page::set_hash(const Digest& hash) {
   hash_lo.store(hash.lo, std::memory_order_relaxed);
   hash_hi.store(hash.hi, std::memory_order_relaxed);

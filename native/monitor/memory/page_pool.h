@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "monitor/base/digest.h"
@@ -36,11 +37,22 @@ struct Page {
   /// Content hash, computed at the first call. Racing callers store the same value.
   Digest content_hash();
   void set_hash(const Digest& hash);
+  /// Notes the hash of a page that may be written any moment: not cached before `hashed` is set. True if it is
+  /// another one than was noted, or cached, last.
+  bool note_hash(const Digest& hash) {
+    const u64 lo = hash_lo.load(std::memory_order_relaxed), hi = hash_hi.load(std::memory_order_relaxed);
+    hash_lo.store(hash.lo, std::memory_order_relaxed);
+    hash_hi.store(hash.hi, std::memory_order_relaxed);
+    return lo != hash.lo || hi != hash.hi;
+  }
   void keep() { refs.fetch_add(1, std::memory_order_relaxed); }
   void drop() {
     if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) home->give_back(this);
   }
 };
+
+/// `content_hash` of each, several at once; null pages are left out.
+void hash_contents(std::span<Page* const> pages);
 
 struct PoolStats {
   u64 live_pages = 0;    // chunk pages in use

@@ -39,8 +39,11 @@ Digest Leaf::clean_sum(u64 first) {
     return {sum_lo.load(std::memory_order_relaxed), sum_hi.load(std::memory_order_relaxed)};
   }
   Digest sum;
+  Page* clean[kFan];
+  for (u64 i = 0; i < kFan; ++i) clean[i] = (dirty >> i & 1) != 0 ? nullptr : page[i];
+  hash_contents(clean);
   for (u64 i = 0; i < kFan; ++i) {
-    if (page[i] == nullptr || (dirty >> i & 1) != 0) continue;
+    if (clean[i] == nullptr) continue;
     const Digest share = page_share(first + i, page[i]->content_hash());
     sum.lo += share.lo;
     sum.hi += share.hi;

@@ -6,6 +6,10 @@
 namespace shinken {
 namespace {
 alignas(kPageSize) const u8 kZeroPage[kPageSize] = {};
+
+/// So many pages are hashed in the time in which a hart finds its way back to a page that was closed. Pages
+/// are closed when as much was hashed in vain: at most twice what it would cost to know beforehand.
+constexpr u64 kHashesOfReopening = 3;
 }  // namespace
 
 SoftMemory::SoftMemory(std::shared_ptr<PagePool> pool, u64 pages)
@@ -13,14 +17,14 @@ SoftMemory::SoftMemory(std::shared_ptr<PagePool> pool, u64 pages)
       pool_(std::move(pool)),
       root_((pages + kPagesPerMid - 1) / kPagesPerMid),
       watched_(root_.size()),
-      unsummed_(pages) {}
+      open_(pages) {}
 
 SoftMemory::SoftMemory(const MemoryImage& image)
     : MachineMemory(image.pages()),
       pool_(image.pool()),
       root_(image.root()),
       watched_(root_.size()),
-      unsummed_(image.pages()) {
+      open_(image.pages()) {
   for (Mid* mid : root_) {
     if (mid != nullptr) mid->keep();
   }
@@ -82,7 +86,7 @@ Leaf* SoftMemory::private_leaf(u64 page) {
 
 /// Takes a page that is about to be written out of the sum, if it is in it.
 void SoftMemory::open(u64 number, Page* page) {
-  if (!sum_ || !unsummed_.add(number) || page == nullptr) return;
+  if (!sum_ || !open_.add(number) || page == nullptr) return;
   const Digest share = page_share(number, page->content_hash());
   sum_->lo -= share.lo;
   sum_->hi -= share.hi;
@@ -163,8 +167,58 @@ std::unique_ptr<LiveFreeze> SoftMemory::begin_live(bool* voids) {
   return std::make_unique<Ready>(freeze());
 }
 
+/// The sum of the open pages' shares, which stay open. Their hashes are noted, not yet believed.
+Digest SoftMemory::sum_open(u64* hashed, u64* changed) {
+  Digest sum;
+  const auto add = [&sum](u64 number, const Digest& hash) {
+    const Digest share = page_share(number, hash);
+    sum.lo += share.lo;
+    sum.hi += share.hi;
+  };
+  u64 numbers[kHashedAtOnce];
+  Page* pages[kHashedAtOnce];
+  unsigned count = 0;
+  const auto hash_all = [&] {
+    const u8* bytes[kHashedAtOnce];
+    Digest hashes[kHashedAtOnce];
+    // Too few at the end: the first makes up for those that are missing.
+    for (unsigned i = 0; i < kHashedAtOnce; ++i) bytes[i] = pages[i < count ? i : 0]->data;
+    hash_pages(bytes, hashes);
+    for (unsigned i = 0; i < count; ++i) {
+      if (pages[i]->note_hash(hashes[i])) ++*changed;
+      add(numbers[i], hashes[i]);
+    }
+    *hashed += count;
+    count = 0;
+  };
+  open_.for_each([&](u64 number) {
+    Page* page = find(number);
+    // Null: the host had no memory for the write.
+    if (page == nullptr) return;
+    // Frozen since, and hashed in the image.
+    if (page->hashed.load(std::memory_order_acquire)) return add(number, page->content_hash());
+    numbers[count] = number, pages[count] = page;
+    if (++count == kHashedAtOnce) hash_all();
+  });
+  if (count > 0) hash_all();
+  return sum;
+}
+
+/// Nobody has a pointer for writing after this, so that the pages keep their hashes.
+void SoftMemory::close_all(const Digest& sum) {
+  open_.for_each([this](u64 number) {
+    Page* page = find(number);
+    if (page != nullptr) page->hashed.store(true, std::memory_order_release);
+  });
+  open_.clear();
+  sum_ = sum;
+  unchanged_ = 0;
+  voided_ = true;
+}
+
 Digest SoftMemory::sum() {
-  if (!sum_) {
+  const bool first = !sum_;
+  if (first) {
     sum_.emplace();
     for (u64 m = 0; m < root_.size(); ++m) {
       if (root_[m] == nullptr) continue;
@@ -176,20 +230,17 @@ Digest SoftMemory::sum() {
         sum_->hi += part.hi;
       }
     }
-    for_each_dirty([this](u64 page) { unsummed_.add(page); });
+    for_each_dirty([this](u64 page) { open_.add(page); });
   }
-  unsummed_.for_each([this](u64 number) {
-    // Null: the host had no memory for the write.
-    Page* page = find(number);
-    if (page == nullptr) return;
-    if (!page->hashed.load(std::memory_order_relaxed)) ++hashed_;
-    // The page keeps its hash: nobody has a pointer for writing it after this.
-    const Digest share = page_share(number, page->content_hash());
-    sum_->lo += share.lo;
-    sum_->hi += share.hi;
-  });
-  unsummed_.clear();
-  return *sum_;
+  u64 hashed = 0, changed = 0;
+  Digest sum = sum_open(&hashed, &changed);
+  sum.lo += sum_->lo;
+  sum.hi += sum_->hi;
+  hashed_ += hashed;
+  unchanged_ += hashed - changed;
+  voided_ = false;
+  if (first || (unchanged_ > 0 && unchanged_ >= kHashesOfReopening * changed)) close_all(sum);
+  return sum;
 }
 
 }  // namespace shinken

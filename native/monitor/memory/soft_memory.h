@@ -30,9 +30,9 @@ class SoftMemory final : public MachineMemory {
   std::shared_ptr<const MemoryImage> freeze() override;
   bool freezes_at_once() const override { return true; }
   std::unique_ptr<LiveFreeze> begin_live(bool* voids) override;
-  /// At the first call hashes the dirty pages.
+  /// At the first call hashes the dirty pages; later those that may have been written since they were closed.
   Digest sum() override;
-  bool sum_voids() const override { return true; }
+  bool sum_voided() const override { return voided_; }
   u64 hashed_pages() const override { return hashed_; }
   u64 dirty_pages() const override { return dirty_; }
   void for_each_dirty(const std::function<void(u64 page)>& visit) const override;
@@ -43,6 +43,8 @@ class SoftMemory final : public MachineMemory {
   Leaf* private_leaf(u64 page);
   Page* find(u64 page) const;
   void open(u64 number, Page* page);
+  Digest sum_open(u64* hashed, u64* changed);
+  void close_all(const Digest& sum);
   std::shared_ptr<PagePool> pool_;
   std::vector<Mid*> root_;
   // One bit a page, in pieces of 16 MiB of RAM that exist once something in them is watched: most of a fork
@@ -50,10 +52,14 @@ class SoftMemory final : public MachineMemory {
   using WatchBits = std::array<u64, kPagesPerMid / 64>;
   std::vector<std::unique_ptr<WatchBits>> watched_;
   u64 dirty_ = 0;
-  // Sum of the shares of all pages but those that were handed out for writing since it was last complete;
-  // none before a digest is asked for, so that who asks for none pays for none.
+  // Sum of the shares of all pages but the open ones; none before a digest is asked for, so that who asks for
+  // none pays for none.
   std::optional<Digest> sum_;
-  PageSet unsummed_;
+  // Handed out for writing since they were closed, so that somebody may have a pointer to write them with. A
+  // page stays open over several sums: to hash it once more costs less than to have it handed out again.
+  PageSet open_;
+  u64 unchanged_ = 0;  // hashes, since the pages were closed, that found what the hash before had
+  bool voided_ = false;
   u64 hashed_ = 0;
 };
 
