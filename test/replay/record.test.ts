@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { EchoEnvironment } from "../../src/env/index.js";
 import type { EnvironmentEvent, EnvironmentFactory } from "../../src/env/environment.js";
+import type { StateMark } from "../../src/env/provenance.js";
 import { ShinkenError } from "../../src/errors/index.js";
 import { noFacts, RecordedFactory, readBundle, readIndex } from "../../src/replay/index.js";
 import { ScriptedEnvironment } from "../support/scripted-environment.js";
@@ -116,6 +117,72 @@ describe("a recorded episode", () => {
     const { steps } = await readBundle(path);
     expect(steps).toMatchObject([{ step: 1, actions: [{ action: say("now") }] }]);
     expect(steps[0]?.others).toContainEqual(expect.objectContaining({ kind: "failed", code: "internal" }));
+  });
+
+  describe("of a machine whose state takes its time", () => {
+    /** Tells its state when it is let to. */
+    class Slow extends ScriptedEnvironment {
+      readonly waiting: (() => void)[] = [];
+      #step = 0;
+      override async step(actions: readonly unknown[]): ReturnType<ScriptedEnvironment["step"]> {
+        this.#step += 1;
+        return super.step(actions);
+      }
+      async state(): Promise<StateMark> {
+        const step = this.#step;
+        await new Promise<void>((resolve) => this.waiting.push(resolve));
+        return { step, digest: `state ${step}`, instructions: step, guestMs: step };
+      }
+      tell(): void {
+        for (const resolve of this.waiting.splice(0)) resolve();
+      }
+    }
+
+    it("answers before the state is told, and holds back what comes next until it is", async () => {
+      const into = recorder();
+      const slow = new Slow("scripted");
+      const environment = recorded(slow, into);
+      await environment.reset();
+      let answered = false;
+      const step = environment.step([say("one")]).then(() => {
+        answered = true;
+      });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(answered).toBe(false);
+      slow.tell();
+      await step;
+      slow.tell();
+      await environment.step([say("two")]);
+      const closed = environment.close();
+      slow.tell();
+      await closed;
+      expect(outline(await eventsOf(bundles(into.folder)[0] ?? ""))).toEqual([
+        ...["session 0", "observation 0", "snapshot 0"],
+        ...["action 1", "reward 1", "observation 1", "snapshot 1"],
+        ...["action 2", "reward 2", "observation 2", "snapshot 2", "marker:ended 2"],
+      ]);
+    });
+
+    it("takes a cancel for the step that waits for it, which then did nothing", async () => {
+      const into = recorder();
+      const slow = new Slow("scripted");
+      const environment = recorded(slow, into);
+      await environment.reset();
+      const step = environment.step([say("one")]);
+      environment.cancel();
+      slow.tell();
+      await expect(step).rejects.toMatchObject({ code: "cancelled" });
+      await environment.step([say("two")]);
+      const closed = environment.close();
+      slow.tell();
+      await closed;
+      const path = bundles(into.folder)[0] ?? "";
+      expect(outline(await eventsOf(path)).slice(3, 5)).toEqual(["action 1", "marker:refused 1"]);
+      const { steps } = await readBundle(path);
+      expect(steps).toMatchObject([
+        { step: 1, actions: [{ action: say("two") }], snapshot: { digest: "state 1" } },
+      ]);
+    });
   });
 
   it("says that there was no verdict where the grading itself was refused", async () => {

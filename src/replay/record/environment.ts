@@ -42,6 +42,10 @@ export class RecordedEnvironment implements Environment {
   #astray = false;
   /** Flush of the step before: the present one waits until the operating system has that, and no longer. */
   #flushed: number | null = null;
+  /** The state after the latest answer, being told while the client thinks; what touches the machine next waits for it. Never rejects. */
+  #settling: Promise<void> | null = null;
+  /** Calls of `cancel`. */
+  #cancels = 0;
   checkpoints?: NonNullable<Environment["checkpoints"]>;
 
   constructor(
@@ -88,6 +92,7 @@ export class RecordedEnvironment implements Environment {
   }
 
   async reset(options?: Parameters<Environment["reset"]>[0]): Promise<ResetResult> {
+    if (this.#settling !== null) await this.#settled("reset");
     let result: ResetResult;
     try {
       result = await this.#inner.reset(options);
@@ -107,6 +112,16 @@ export class RecordedEnvironment implements Environment {
   }
 
   async step(actions: readonly unknown[], decision?: Decision): Promise<StepResult> {
+    try {
+      if (this.#settling !== null) await this.#settled("step");
+    } catch (error) {
+      // Cancelled before it began: it did nothing, as one that was refused.
+      this.#running = true;
+      this.#asked(actions, decision);
+      this.#event("marker", { kind: "refused", ...told(error) });
+      this.#running = false;
+      throw error;
+    }
     this.#running = true;
     const began = this.#recording !== null;
     if (began) this.#asked(actions, decision);
@@ -132,6 +147,7 @@ export class RecordedEnvironment implements Environment {
   }
 
   async evaluate(): Promise<Verdict> {
+    if (this.#settling !== null) await this.#settled("evaluate");
     const started = performance.now();
     let verdict: Verdict;
     try {
@@ -152,6 +168,7 @@ export class RecordedEnvironment implements Environment {
   }
 
   async fork(options?: { atStep?: number | undefined }): Promise<Environment> {
+    if (this.#settling !== null) await this.#settled("fork");
     const step = options?.atStep ?? this.#step;
     const parent = this.bundle;
     const branch = await this.#inner.fork(options);
@@ -164,6 +181,7 @@ export class RecordedEnvironment implements Environment {
   }
 
   cancel(): void {
+    this.#cancels += 1;
     this.#inner.cancel();
   }
 
@@ -174,6 +192,7 @@ export class RecordedEnvironment implements Environment {
   /** Settles when the machine is gone and the bundle is on disk. */
   async close(): Promise<void> {
     try {
+      await this.#settling;
       await this.#keepMachine();
       await this.#inner.close();
     } finally {
@@ -230,8 +249,22 @@ export class RecordedEnvironment implements Environment {
     const guest = info["guest_ms"];
     this.#guest = typeof guest === "number" ? guest : this.#step === 0 ? 0 : null;
     this.#event("observation", { observation, terminated, truncated, info });
-    if (this.#inner.state !== undefined) await this.#snapshot();
-    await this.#flush();
+    if (this.#inner.state === undefined) return this.#flush();
+    const recording = this.#recording;
+    const before = this.#flushed;
+    const settling = this.#snapshot().then(() => {
+      this.#flushed = recording?.flush() ?? null;
+      if (this.#settling === settling) this.#settling = null;
+    });
+    this.#settling = settling;
+    await recording?.flushed(before);
+  }
+
+  /** Waits for the state after the latest answer. A cancel meanwhile is that of the request that waits. */
+  async #settled(what: string): Promise<void> {
+    const cancels = this.#cancels;
+    await this.#settling;
+    if (this.#cancels !== cancels) throw new ShinkenError("cancelled", `${what} was cancelled`);
   }
 
   async #snapshot(): Promise<void> {
