@@ -6,6 +6,7 @@ import { nullOperator } from "./null.js";
 import type { Operator } from "./operator.js";
 import { oracleOperator } from "./oracle.js";
 
+export { modelOperator, modelPrefix, type ModelSettings, type ModelSettingsInput } from "./model/index.js";
 export { doneOperator, failOperator, nullOperator, oracleOperator };
 export {
   type Account,
