@@ -1,10 +1,11 @@
 import type { Command } from "commander";
 import { ShinkenError } from "../../errors/index.js";
+import { modelOptions, operatorWords, type OperatorChoice, resolveOperator } from "../operator.js";
 import { integer } from "../options.js";
 import { Stage } from "../progress.js";
 import { printJson } from "../json.js";
 
-interface EvalOptions {
+interface EvalOptions extends OperatorChoice {
   operator: string;
   replicas: number;
   seed: number;
@@ -16,9 +17,9 @@ interface EvalOptions {
 }
 
 export function define(command: Command): void {
-  command
+  modelOptions(command)
     .argument("<dir>", "folder of tasks")
-    .option("--operator <name>", "who plays: oracle, null, fail or done", "oracle")
+    .option("--operator <name>", `who plays: ${operatorWords}`, "oracle")
     .option("--replicas <k>", "episodes of each task", integer(1, 10_000), 5)
     .option("--seed <n>", "run seed: the same seed, the same parameters and machines", integer(0), 0)
     .option("--concurrency <n>", "episodes at a time", integer(1, 1024))
@@ -43,14 +44,12 @@ async function evaluate(folder: string, options: EvalOptions): Promise<void> {
   const [
     { loadTasks },
     { evaluateTaskSet, renderScorecard },
-    { operatorByName },
     { connect },
     { startServerProcess },
     { publishedScorers: scorers },
   ] = await Promise.all([
     import("../../env/index.js"),
     import("../../rollout/index.js"),
-    import("../../operator/index.js"),
     import("../../client/index.js"),
     import("../server-process.js"),
     import("../../suites/index.js"),
@@ -63,7 +62,7 @@ async function evaluate(folder: string, options: EvalOptions): Promise<void> {
         path: "--record",
       },
     );
-  const operator = operatorByName(options.operator);
+  const operator = await resolveOperator(options);
   const set = await loadTasks(folder, { scorers });
   const server = options.url === undefined ? await startServerProcess(folder, options) : undefined;
   const url = server?.url ?? options.url ?? "";

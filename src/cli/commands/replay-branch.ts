@@ -8,14 +8,14 @@ import type { MemoryKind } from "../../sandbox/microvm/addon.js";
 import { openBackend } from "../backend.js";
 import { exitCodes } from "../exit-codes.js";
 import { printJson } from "../json.js";
+import { modelOptions, operatorWords, type OperatorChoice, resolveOperator } from "../operator.js";
 import { integer, memoryKind } from "../options.js";
 import { Stage } from "../progress.js";
 import { openRecorder } from "../recording.js";
 import { startServerProcess } from "../server-process.js";
 
-interface BranchOptions {
+interface BranchOptions extends OperatorChoice {
   at: number;
-  operator?: string;
   serve?: number;
   tasks?: string;
   record?: string;
@@ -25,11 +25,11 @@ interface BranchOptions {
 }
 
 export function define(command: Command): void {
-  command
+  modelOptions(command)
     .argument("<file>", "bundle of the episode")
     .requiredOption("--at <step>", "go on from the state after this step; 0: after the reset", integer(0))
     .option("--tasks <dir>", "folder of tasks that the episode was played with")
-    .option("--operator <name>", "who goes on: oracle, null, fail or done")
+    .option("--operator <name>", `who goes on: ${operatorWords}`)
     .option(
       "--serve <port>",
       "open the session on a server of our own, for whoever attaches",
@@ -45,7 +45,7 @@ export function define(command: Command): void {
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
-      "\nThe episode is run again up to the step and every state on the way compared. An operator that would have done the same so far goes on from there; any other begins anew in the state that it finds.\n\nExamples:\n  shinken replay branch runs/sort-scans/20261201T120000-....skn --at 2 --tasks tasks/demo --operator oracle\n  shinken replay branch episode.skn --at 2 --tasks tasks/demo --serve 8080\n\nExit codes: 0 the branch was graded, or the server was ended, 1 it was not graded, 2 usage, or the episode cannot be run again, 3 no machine can be made.",
+      "\nThe episode is run again up to the step and every state on the way compared. A script that would have done the same so far goes on from there; any other begins anew in the state that it finds. A model goes on with the recorded messages, where they are its scaffold's.\n\nExamples:\n  shinken replay branch runs/sort-scans/20261201T120000-....skn --at 2 --tasks tasks/demo --operator oracle\n  shinken replay branch episode.skn --at 2 --tasks tasks/demo --serve 8080\n\nExit codes: 0 the branch was graded, or the server was ended, 1 it was not graded, 2 usage, or the episode cannot be run again, 3 no machine can be made.",
     )
     .action(branch);
 }
@@ -55,17 +55,16 @@ async function branch(file: string, options: BranchOptions): Promise<void> {
     throw new ShinkenError("bad_request", "give one of --operator and --serve", { path: "--operator" });
   const { readBundle } = await import("../../replay/index.js");
   const bundle = await readBundle(resolve(file));
-  if (options.serve === undefined) await play(bundle, options.operator ?? "", options);
+  if (options.serve === undefined) await play(bundle, options);
   else await serve(bundle, options.serve, options);
 }
 
-async function play(bundle: Bundle, name: string, options: BranchOptions): Promise<void> {
-  const [{ outcomeOf, playOn }, { playerFrom }, { operatorByName }] = await Promise.all([
+async function play(bundle: Bundle, options: BranchOptions): Promise<void> {
+  const [{ outcomeOf, playOn }, { playerFrom }] = await Promise.all([
     import("../../rollout/index.js"),
     import("../../rollout/replays/index.js"),
-    import("../../operator/index.js"),
   ]);
-  const operator = operatorByName(name);
+  const operator = await resolveOperator(options);
   const backend = await openBackend({ tasks: options.tasks, memory: options.memory });
   const folder = await folderFor(bundle, options);
   const recorder = await openRecorder(folder, []);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isInfrastructure, ShinkenError } from "../../../src/errors/index.js";
 import { waitBefore } from "../../../src/operator/model/retry.js";
-import { playEpisode } from "../../../src/rollout/episode.js";
+import { evaluateTaskSet } from "../../../src/rollout/index.js";
 import { EchoEnvironment } from "../../../src/env/index.js";
 import { call, type Said } from "../../support/model-server.js";
 import { begun, hasty, key, operatorAt, scene, serve, stepped, task } from "./support.js";
@@ -81,10 +81,18 @@ describe("an endpoint that goes on failing", () => {
     environment.reset = () => Promise.resolve(begun);
     environment.step = () => Promise.resolve(stepped("Waited."));
     const client = { create: () => Promise.resolve(environment), close: () => Promise.resolve() };
-    const outcome = await playEpisode(client, task.variant(), operator, 0, 1);
+    const { episodes } = await evaluateTaskSet({
+      tasks: [task],
+      operator,
+      replicas: 1,
+      seed: 1,
+      connect: () => Promise.resolve(client),
+      pipeline: { retries: 0 },
+    });
+    const [outcome] = episodes;
     expect(outcome).toMatchObject({ status: "ungraded", score: null, passed: null });
-    expect(outcome.reason).toMatch(/^model_failed: model "local" at http/);
-    expect(outcome.account).toMatchObject({ stopped: null, requests: 1, retries: 1, tokens_in: 100 });
+    expect(outcome?.reason).toMatch(/^model_failed: model "local" at http/);
+    expect(outcome?.account).toMatchObject({ stopped: null, requests: 1, retries: 1, tokens_in: 100 });
   });
 });
 
