@@ -17,6 +17,7 @@ export {
   TaskEnvironmentFactory,
 } from "./env/index.js";
 export { type ErrorCode, errorTable, ShinkenError } from "./errors/index.js";
+export { modelOperator, type Operator, type Player } from "./operator/index.js";
 export { checkTasks, evaluateTaskSet, renderScorecard } from "./rollout/index.js";
 export { MicrovmProvider } from "./sandbox/microvm/provider.js";
 export type { Golden, Sandbox, SandboxProvider } from "./sandbox/sandbox.js";

@@ -40,15 +40,18 @@ export class ModelPlayer implements Player {
   #conversation: Conversation | undefined;
   #open: Open | null = null;
   #contextTokens: number;
+  readonly #trunk: string | null;
   #seed: number | null = null;
   #replies = 0;
   #toldTools = false;
 
+  /** `trunk`: tells branches of one episode apart; null where it is none. */
   constructor(
     endpoint: ChatEndpoint,
     settings: ModelSettings,
     variant: TaskVariant,
     past: readonly PastStep[],
+    trunk: string | null,
   ) {
     this.#endpoint = endpoint;
     this.#settings = settings;
@@ -58,6 +61,7 @@ export class ModelPlayer implements Player {
     this.#books = new Bookkeeper(settings);
     this.#loops = settings.loop === null ? null : new LoopWatch(settings.loop);
     this.#contextTokens = settings.context_tokens;
+    this.#trunk = trunk;
     const before = resumed(past, this.#dialect);
     if (before !== null) {
       this.#conversation = before.conversation;
@@ -73,7 +77,7 @@ export class ModelPlayer implements Player {
     signal?.throwIfAborted();
     if (this.#books.isStopped) return null;
     this.#books.begin();
-    this.#seed ??= seedFor(this.#settings.seed, last.info["seed"]);
+    this.#seed ??= seedFor(this.#settings.seed, this.#trunk ?? last.info["seed"]);
     const loop = this.#hear(last);
     if (loop !== null) return this.#stop("loop", loop);
     try {
@@ -201,9 +205,9 @@ function shown(result: ActionResult | undefined): string {
   return result.text === "" ? "[no output]" : result.text;
 }
 
-/** One for each episode, so that replicas are draws of their own; of 31 bits, which every server takes. */
+/** One for each episode and branch, so that replicas are draws of their own; of 31 bits, which every server takes. */
 function seedFor(seed: number | null, episode: unknown): number | null {
   if (seed === null) return null;
-  const text = `shinken-model\0${seed}\0${typeof episode === "number" ? episode : ""}`;
+  const text = `shinken-model\0${seed}\0${typeof episode === "number" || typeof episode === "string" ? episode : ""}`;
   return createHash("sha256").update(text).digest().readUInt32BE(0) >>> 1;
 }

@@ -1,4 +1,6 @@
 /** Token ids of an episode as trainers read them: one prompt, and one completion in which what the environment said is masked. */
+import type { z } from "zod";
+import { decisionSchema } from "../../env/decision.js";
 import type { EpisodeStep } from "./episode.js";
 
 /** Steps in a row whose contexts grow by appending. */
@@ -20,21 +22,32 @@ export function segmentsOf(steps: readonly EpisodeStep[]): Segment[] {
   const segments: Segment[] = [];
   let open: Segment | null = null;
   for (const step of steps) {
-    const { prompt_token_ids: prompt, token_ids: written, logprobs } = step.decision ?? {};
-    if (prompt === undefined || written === undefined) {
-      open = null;
-      continue;
+    for (const { prompt_token_ids: prompt, token_ids: written, logprobs } of repliesOf(step)) {
+      if (prompt === undefined || written === undefined) {
+        open = null;
+        continue;
+      }
+      if (open === null || !continues(open, prompt)) {
+        open = { steps: [], promptIds: [...prompt], completionIds: [], logprobs: [], mask: [] };
+        segments.push(open);
+      }
+      const read = prompt.slice(open.promptIds.length + open.completionIds.length);
+      extend(open, read, 0, new Array<number>(read.length).fill(0));
+      extend(open, written, 1, logprobs?.length === written.length ? logprobs : null);
+      if (open.steps.at(-1) !== step) open.steps.push(step);
     }
-    if (open === null || !continues(open, prompt)) {
-      open = { steps: [], promptIds: [...prompt], completionIds: [], logprobs: [], mask: [] };
-      segments.push(open);
-    }
-    const read = prompt.slice(open.promptIds.length + open.completionIds.length);
-    extend(open, read, 0, new Array<number>(read.length).fill(0));
-    extend(open, written, 1, logprobs?.length === written.length ? logprobs : null);
-    open.steps.push(step);
   }
   return segments;
+}
+
+/** Replies that were no step (`attempts`), and the one that was; none has tokens that are not told as they should be. */
+function repliesOf({ decision }: EpisodeStep): Partial<z.output<typeof decisionSchema>>[] {
+  if (decision === null) return [{}];
+  const attempts: unknown = decision["attempts"];
+  const before = Array.isArray(attempts)
+    ? attempts.map((one) => decisionSchema.safeParse(one).data ?? {})
+    : [];
+  return [...before, decision];
 }
 
 function continues({ promptIds, completionIds }: Segment, prompt: readonly number[]): boolean {
