@@ -21,6 +21,7 @@ import {
   sknVersion,
 } from "../format/version.js";
 import { compress } from "../format/zstd.js";
+import { statisticsOf } from "./exact.js";
 
 /** A channel of which this program has no schema: kept as it was read. */
 export interface ForeignChannel {
@@ -198,23 +199,13 @@ export class BundleWriter {
   async finish(): Promise<void> {
     this.closeChunk();
     const tail = new McapRecordBuilder();
-    const { channels, chunks, counts, first, last, crc } = this.#written;
+    const { channels, chunks, crc } = this.#written;
     tail.writeDataEnd({ dataSectionCrc: crc32Final(crc) });
     const dataEndBytes = tail.length;
     const summaryAt = this.#written.length + dataEndBytes;
     for (const { schema } of channels.values()) if (schema !== null) tail.writeSchema(schema);
     for (const { channel } of channels.values()) tail.writeChannel(channel);
-    tail.writeStatistics({
-      messageCount: BigInt([...counts.values()].reduce((sum, one) => sum + one, 0)),
-      schemaCount: [...channels.values()].filter(({ schema }) => schema !== null).length,
-      channelCount: channels.size,
-      attachmentCount: 0,
-      metadataCount: 0,
-      chunkCount: chunks.length,
-      messageStartTime: first ?? 0n,
-      messageEndTime: last,
-      channelMessageCounts: new Map([...counts].map(([id, count]) => [id, BigInt(count)])),
-    });
+    tail.writeStatistics(statisticsOf(this.#written));
     for (const index of chunks) tail.writeChunkIndex(index);
     tail.writeFooter({ summaryStart: BigInt(summaryAt), summaryOffsetStart: 0n, summaryCrc: 0 });
     // The checksum is the footer's last field, and of everything in the summary before it.

@@ -4,7 +4,7 @@
  */
 import { createHash, type Hash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
-import { crc32Update } from "@foxglove/crc";
+import { crc32Final, crc32Init, crc32Update } from "@foxglove/crc";
 import { McapConstants, McapStreamReader, type McapTypes } from "@mcap/core";
 import { type Channel, payloads } from "../format/channels.js";
 import { mapLeaves } from "../format/leaves.js";
@@ -16,10 +16,14 @@ import { zstdReady } from "../format/zstd.js";
 import { decompressHandlers } from "../read/reader.js";
 import { noMessageIndexes, nothingWritten, type Written } from "./bundle-writer.js";
 import { EpisodeSummary } from "./episode-summary.js";
+import { belongs, chunkFault, isExact, type Place, SummaryCheck } from "./exact.js";
 
 /** A place in a file, and what is wrong there. */
 export interface Damage {
-  /** Byte of the file at which the first record that is not whole begins. */
+  /**
+   * Byte of the file at which the first record that is not whole begins. Where each record is whole in itself and only the checksum of the
+   * data tells, the damage is somewhere in what that covers, and this is its beginning: 0.
+   */
   at: number;
   what: string;
 }
@@ -89,8 +93,12 @@ class Scanner {
   #step = 0;
   #recovered = false;
   #version: number | null = null;
-  /** The data is over: what follows is the summary. */
-  #ended = false;
+  /** What may come next. */
+  #place: Place = "start";
+  /** Once the data is over. */
+  #repeated: SummaryCheck | null = null;
+  /** Checksum of the summary so far. */
+  #summaryCrc = crc32Init();
 
   constructor(file: FileHandle) {
     this.#file = file;
@@ -133,7 +141,8 @@ class Scanner {
       if (rest === 0) return cut;
       const head = await this.#read(at, Math.min(headBytes, rest));
       const opcode = head[0] ?? 0;
-      if (!plausible.has(opcode)) return damage(at, `no record of a bundle begins with byte ${opcode}`);
+      if (!belongs(opcode, this.#place))
+        return damage(at, `a record of opcode ${opcode} has no place in ${placeNames[this.#place]}`);
       if (head.byteLength < headBytes) return cut;
       const length = head.readBigUInt64LE(1);
       if (length > BigInt(readLimits.recordBytes) * 2n)
@@ -141,34 +150,76 @@ class Scanner {
       const tail = opcode === footer ? magic.byteLength : 0;
       const whole = headBytes + Number(length) + tail;
       // A writer that was killed leaves the beginning of a record; one of the summary tells that it was at its end.
-      if (whole > rest) return cut;
+      if (whole > rest) return await this.#cutOrLost(at, size);
       const record = await this.#read(at, whole);
       try {
         this.#take(record, at, opcode);
       } catch (error) {
-        return damage(at, `${named[opcode] ?? "a record"}: ${(error as Error).message}`);
+        const from = error instanceof DataFault ? 0 : at;
+        return damage(from, `${named[opcode] ?? "a record"}: ${(error as Error).message}`);
       }
     }
   }
 
+  /** Whoever was killed has not written the end of a file: where one is, the record's length is wrong. */
+  async #cutOrLost(at: number, size: number): Promise<Pick<Scan, "state" | "damage">> {
+    const end = await this.#read(size - magic.byteLength, magic.byteLength);
+    return end.equals(magic) ? damage(at, "its length does not lead to the file's end") : cut;
+  }
+
   #take(bytes: Buffer, at: number, opcode: number): void {
+    const tail = opcode === footer ? magic.byteLength : 0;
+    if (!isExact(opcode, bytes.subarray(headBytes, bytes.byteLength - tail)))
+      throw new Error("its length is not that of what it holds");
     this.#reader.append(bytes);
     const records: McapTypes.TypedMcapRecord[] = [];
     for (let record = this.#reader.nextRecord(); record !== undefined; record = this.#reader.nextRecord())
       records.push(record.type === "Schema" ? { ...record, data: Uint8Array.from(record.data) } : record);
     if (this.#reader.bytesRemaining() > 0) throw new Error("its length is not that of what it holds");
     // Whatever is wrong shows here, before anything of the record is counted.
+    if (this.#repeated !== null) {
+      this.#summarized(records, bytes, at);
+      return;
+    }
     const events = this.#decoded(records);
     for (const record of records) {
       if (record.type === "Header") this.#header(record);
-      else if (record.type === "Chunk") this.#chunk(record, at, bytes.byteLength);
-      else if (record.type === "DataEnd") this.#ended = true;
+      else if (record.type === "Chunk") this.#chunk(record, events, at, bytes.byteLength);
+      else if (record.type === "DataEnd") this.#dataEnd(record);
       else if (record.type === "Schema") this.#schemas.set(record.id, record);
       else if (record.type === "Channel") this.#channel(record);
     }
     for (const event of events) this.#event(event);
-    if (this.#ended || opcode === dataEnd) this.#took(bytes);
+    if (opcode === dataEnd) this.#took(bytes);
     else this.#keep(bytes);
+  }
+
+  #dataEnd({ dataSectionCrc }: McapTypes.DataEnd): void {
+    if (dataSectionCrc !== 0 && dataSectionCrc !== crc32Final(this.#written.crc))
+      throw new DataFault(`the checksum of bytes 0 to ${this.#bytes} is another`);
+    this.#place = "summary";
+    this.#repeated = new SummaryCheck(this.#written);
+  }
+
+  /** A record of the summary. */
+  #summarized(records: readonly McapTypes.TypedMcapRecord[], bytes: Buffer, at: number): void {
+    for (const record of records) {
+      const fault = this.#repeated?.fault(record) ?? null;
+      if (fault !== null) throw new Error(fault);
+      if (record.type === "Footer") this.#footer(record, bytes, at);
+    }
+    this.#summaryCrc = crc32Update(this.#summaryCrc, bytes);
+    this.#took(bytes);
+  }
+
+  /** Each record before it has been held against the data: what is wrong now is wrong here. */
+  #footer({ summaryStart, summaryCrc }: McapTypes.Footer, bytes: Buffer, at: number): void {
+    const from = this.#written.length + headBytes + dataEndBytes;
+    const expected = at === from ? [0n, BigInt(from)] : [BigInt(from)];
+    if (!expected.includes(summaryStart)) throw new Error("the summary is not where it says");
+    const checked = bytes.subarray(0, -magic.byteLength - 4);
+    if (summaryCrc !== 0 && summaryCrc !== crc32Final(crc32Update(this.#summaryCrc, checked)))
+      throw new Error("the checksum of the summary is another");
   }
 
   /** The record's events with their topics. Throws if one cannot be read, or does not follow the one before. */
@@ -197,6 +248,7 @@ class Scanner {
   #header({ profile }: McapTypes.Header): void {
     if (profile !== sknProfile)
       throw new Error(`its profile is ${JSON.stringify(profile)}, not ${sknProfile}`);
+    this.#place = "data";
   }
 
   #channel(channel: McapTypes.Channel): void {
@@ -233,7 +285,10 @@ class Scanner {
     });
   }
 
-  #chunk(chunk: McapTypes.Chunk, at: number, length: number): void {
+  #chunk(chunk: McapTypes.Chunk, events: readonly Decoded[], at: number, length: number): void {
+    const messages = events.map(({ message }) => message);
+    const fault = chunkFault(chunk, messages);
+    if (fault !== null) throw new Error(fault);
     this.#written.chunks.push({
       messageStartTime: chunk.messageStartTime,
       messageEndTime: chunk.messageEndTime,
@@ -283,10 +338,22 @@ function damage(at: number, what: string): Pick<Scan, "state" | "damage"> {
 const named: Record<number, string> = {
   [Opcode.HEADER]: "the header",
   [Opcode.CHUNK]: "a chunk",
+  [Opcode.DATA_END]: "the end of the data",
+  [Opcode.SCHEMA]: "the summary",
+  [Opcode.CHANNEL]: "the summary",
   [Opcode.STATISTICS]: "the summary",
   [Opcode.CHUNK_INDEX]: "the summary",
   [Opcode.FOOTER]: "the footer",
 };
 
-/** Opcodes that MCAP has. */
-const plausible = new Set<number>(Object.values(Opcode).filter((code) => typeof code === "number"));
+const placeNames: Record<Place, string> = {
+  start: "a file's beginning",
+  data: "the data",
+  summary: "the summary",
+};
+
+/** Bytes of the data's end, without opcode and length. */
+const dataEndBytes = 4;
+
+/** Something in the data is not as it was written, and no record of it tells. */
+class DataFault extends Error {}
