@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { check } from "../../../src/replay/index.js";
 import { cli } from "../../support/cli.js";
 import { finishedBundle } from "../support/finished.js";
-import { bundles, filesOf } from "../support/recording.js";
+import { filesOf } from "../support/recording.js";
 
 describe("replay check", () => {
   it("finds content that is missing or damaged, and bundles that are missing, cut off or not told of", async () => {

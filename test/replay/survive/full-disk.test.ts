@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { check, readBundle, recover } from "../../../src/replay/index.js";
 import { againstIndex, bundles, recordedEcho, recorder, say, scratch } from "../support/recording.js";

@@ -8,7 +8,7 @@ import { check, readBundle, readIndex, recover } from "../../../src/replay/index
 import { startCli } from "../../support/cli.js";
 import { machinesUnavailable, TEST_IMAGE } from "../../support/machine.js";
 import { until } from "../../support/wire-server.js";
-import { againstIndex, bundles, eventsOf, recorder, scratch } from "../support/recording.js";
+import { againstIndex, bundles, eventsOf, scratch } from "../support/recording.js";
 
 /** As many kills as the rule speaks of; they share the two processors that a test may use. */
 const kills = Number(process.env["SHINKEN_KILLS"] ?? 200);
