@@ -49,6 +49,7 @@ if [ "$profile" != build ]; then
   need qemu-riscv64 qemu-user "the oracle of the CPU's differential tests"
   need qemu-system-riscv64 "qemu-system-misc opensbi" "the oracle of the machine's differential tests"
   python3 -c 'import ensurepip' 2>/dev/null || need python3-ensurepip python3-venv "tests of the Python client"
+  need redis-server redis-server "the queue between hosts"
   need clang++-19 "clang-19 libclang-rt-19-dev" "fuzz targets and sanitizers"
 fi
 if [ "$profile" = lint ]; then

@@ -148,6 +148,21 @@ export const errorTable = {
     retry: false,
     meaning: "The runs were not played under the same conditions; the message says what differs.",
   },
+  // --- the job queue
+  lease_lost: {
+    retry: false,
+    meaning: "The lease of a job, or a batch of results, is over: its time ran out, or it was answered for.",
+  },
+  job_conflict: { retry: false, meaning: "The queue holds another job of that id." },
+  queue_failed: {
+    retry: true,
+    meaning: "The queue's file or its Redis cannot be reached, or refuses to work; the message says which.",
+  },
+  golden_transfer: {
+    retry: true,
+    meaning:
+      "A golden could not be fetched from another node, or is not what its name says; nothing of it is used.",
+  },
   // --- the machine (infrastructure: a status of its own, never a reward)
   setup_failed: {
     retry: true,

@@ -1,0 +1,6 @@
+/** The door of the queue. BullMQ and Redis are behind a door of their own, `redis/index.ts`, which only those load who use them. */
+export { affinityWindow, patienceMs } from "./affinity.js";
+export { checkQueue, type CheckQueueOptions, type CheckQueueReport } from "./conformance/index.js";
+export { openQueue } from "./open.js";
+export { openSqliteQueue } from "./sqlite/queue.js";
+export * from "./types.js";
