@@ -129,7 +129,11 @@ export class RedisQueue implements JobQueue {
       for (;;) {
         await preferJob(this.#redis, this.#queue, this.#keys, node, await this.nodes(), this.#now());
         const token = randomUUID();
-        const job = await this.#worker.getNextJob(token, { block: false });
+        // Its type says that there is always one.
+        const next: Promise<Job<JobData, unknown> | undefined> = this.#worker.getNextJob(token, {
+          block: false,
+        });
+        const job = await next;
         if (job === undefined) return null;
         const { id, run, golden, attempts, payload } = job.data;
         if (job.attemptsStarted <= attempts) {
