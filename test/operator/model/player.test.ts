@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { toolDescriptions } from "../../../src/env/aci/index.js";
 import { call, type Completed } from "../../support/model-server.js";
@@ -127,6 +128,31 @@ describe("a model that plays", () => {
       completion_tokens: account?.tokens_out,
       estimated: true,
     });
+  });
+});
+
+describe("what is recorded", () => {
+  it("never holds the key, though the endpoint quotes it", async () => {
+    const { player } = await scene(() => ({ ...call("done", { answer: key }), content: `Bearer ${key}` }));
+    const turn = await player.next(begun);
+    expect(turn?.actions).toEqual([{ type: "done", answer: "[secret]" }]);
+    expect(turn?.decision).toMatchObject({ output: { content: "Bearer [secret]" } });
+    expect(JSON.stringify([turn, player.account?.()])).not.toContain(key);
+  });
+
+  it("has log-probabilities only where they belong to the token ids one by one, and says what was left out", async () => {
+    const said = { ...call("wait", { seconds: 1 }), promptIds: [1, 2], ids: [3, 4], logprobs: [-0.5] };
+    const { player } = await scene((_, count) => (count === 0 ? said : { ...said, logprobs: [-0.5, -1] }));
+    const first = await player.next(begun);
+    expect(first?.decision).toMatchObject({
+      prompt_token_ids: [1, 2],
+      token_ids: [3, 4],
+      left_out: ["logprobs"],
+    });
+    expect(first?.decision).not.toHaveProperty("logprobs");
+    const second = await player.next(stepped("Waited."));
+    expect(second?.decision).toMatchObject({ logprobs: [-0.5, -1] });
+    expect(second?.decision).not.toHaveProperty("left_out");
   });
 });
 
@@ -311,5 +337,13 @@ describe("cancelling", () => {
     await expect(next).rejects.toThrow("enough");
     expect(server.asked).toHaveLength(1);
     await expect(player.next(begun, controller.signal)).rejects.toThrow("enough");
+  });
+
+  it("leaves no listener on the signal, however many requests it has seen", async () => {
+    const { player } = await scene((_, count) => call("wait", { seconds: count + 1 }));
+    const { signal } = new AbortController();
+    await player.next(begun, signal);
+    for (const text of ["1", "2", "3"]) await player.next(stepped(text), signal);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 });
