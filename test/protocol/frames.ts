@@ -151,7 +151,7 @@ export const events: Record<string, Record<string, unknown>> = {
     repeats: 3,
     message: "the same action gave the same observation 3 times",
   },
-  "event-rollout-again": {
+  "event-rollout.again": {
     event: "rollout.again",
     group: "g1",
     replica: 1,
@@ -163,14 +163,14 @@ export const events: Record<string, Record<string, unknown>> = {
     rollout: "r1",
     number: 1,
   },
-  "event-rollout-closed": {
+  "event-rollout.closed": {
     event: "rollout.closed",
     code: "rollout_over",
     message: "the rollout 'r1' was closed: as asked for",
     rollout: "r1",
     number: 4,
   },
-  "event-rollout-group": {
+  "event-rollout.group": {
     event: "rollout.group",
     group: "g1",
     task: "count-words",
@@ -186,7 +186,7 @@ export const events: Record<string, Record<string, unknown>> = {
     rollout: "r1",
     number: 3,
   },
-  "event-rollout-result": {
+  "event-rollout.result": {
     event: "rollout.result",
     group: "g1",
     replica: 0,

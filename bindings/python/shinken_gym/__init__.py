@@ -1,7 +1,7 @@
 """Client of Shinken Gym: reset, step and evaluate real Linux machines over a WebSocket."""
 
-from ._aio import AsyncClient, AsyncSession, connect_async
-from ._client import Client, Session, connect
+from ._aio import AsyncClient, AsyncEpisode, AsyncRollout, AsyncSession, connect_async
+from ._client import Client, Episode, Rollout, Session, connect
 from .errors import ShinkenError
 from .types import (
     Action,
@@ -9,10 +9,13 @@ from .types import (
     Checkpoint,
     Checkpoints,
     CheckResult,
+    EpisodeResult,
     Event,
+    GroupProgress,
     Info,
     Observation,
     ResetResult,
+    RolloutStats,
     ServerInfo,
     SessionInfo,
     StepResult,
@@ -24,15 +27,22 @@ __all__ = [
     "Action",
     "ActionResult",
     "AsyncClient",
+    "AsyncEpisode",
+    "AsyncRollout",
     "AsyncSession",
     "CheckResult",
     "Checkpoint",
     "Checkpoints",
     "Client",
+    "Episode",
+    "EpisodeResult",
     "Event",
+    "GroupProgress",
     "Info",
     "Observation",
     "ResetResult",
+    "Rollout",
+    "RolloutStats",
     "ServerInfo",
     "Session",
     "SessionInfo",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_socket
@@ -21,10 +21,12 @@ from ._core import (
     Call,
     Core,
     Recording,
+    RolloutState,
     SessionState,
     address,
     outcomes,
 )
+from ._rollout import EpisodeView, Policy, Purpose, RolloutView, rollout_fields
 from ._session import SessionView
 from .errors import ShinkenError, connection_lost
 from .types import (
@@ -32,6 +34,7 @@ from .types import (
     Checkpoints,
     Observation,
     ResetResult,
+    RolloutStats,
     ServerInfo,
     SessionInfo,
     StepResult,
@@ -199,6 +202,68 @@ class AsyncClient:
         """Takes over a session that was detached, or that another connection holds."""
         return AsyncSession(self, await self._run(self._core.attach(session, token)))
 
+    def rollout(
+        self,
+        tasks: Literal["all"] | Sequence[str] | None = None,
+        *,
+        environment: str | None = None,
+        purpose: Purpose | None = None,
+        group: int | None = None,
+        groups: int | None = None,
+        seed: int | None = None,
+        seeds: Sequence[int] | None = None,
+        weights: Mapping[str, float] | None = None,
+        priorities: Mapping[str, int] | None = None,
+        quotas: Mapping[str, int] | None = None,
+        warm: tuple[int, int] | None = None,
+        stragglers: Policy = "wait",
+        quorum: int | None = None,
+        after_s: float | None = None,
+        attempts: int | None = None,
+        rollout: str | None = None,
+        grace_s: float | None = None,
+        checkpoints: bool | int = False,
+        record: bool = True,
+        labels: Mapping[str, str | int | float | bool] | None = None,
+        secrets: Sequence[str] = (),
+        secret_variables: Sequence[str] = (),
+    ) -> AsyncRollout:
+        """Episodes to pull, forked and reset already: ``async for e in client.rollout("all", group=8)``.
+
+        Give ``tasks`` or an ``environment`` without machines. ``group`` replicas share a task, its parameters
+        and its golden; ``groups`` is how many there are in all, endless if None. ``stragglers`` says what
+        becomes of replicas that are not through ``after_s`` seconds after ``quorum`` of their group are;
+        ``warm`` bounds how many episodes wait ready. docs/protocol.md (``rollout.open``) explains each.
+        It is opened by the first pull, by ``open`` or by ``async with``.
+        """
+        fields = rollout_fields(
+            tasks,
+            Recording(record, labels, secrets, secret_variables),
+            warm=warm,
+            policy=stragglers,
+            quorum=quorum,
+            after_s=after_s,
+            checkpoints=checkpoints,
+            environment=environment,
+            purpose=purpose,
+            group=group,
+            groups=groups,
+            seed=seed,
+            seeds=None if seeds is None else list(seeds),
+            weights=None if weights is None else dict(weights),
+            priorities=None if priorities is None else dict(priorities),
+            quotas=None if quotas is None else dict(quotas),
+            attempts=attempts,
+            rollout=rollout,
+            grace_s=grace_s,
+        )
+        return AsyncRollout(self, lambda: self._core.rollout_open(fields))
+
+    async def join_rollout(self, rollout: str, token: str, *, events: bool = False) -> AsyncRollout:
+        """Pulls from a rollout that another client has opened; with ``events`` it is told everything, too."""
+        fields = {"rollout": rollout, "events": events}
+        return await AsyncRollout(self, lambda: self._core.rollout_open(fields, token)).open()
+
     async def tasks(self) -> list[TaskInfo]:
         call = self._core.call(
             "list", lambda result: [TaskInfo.from_wire(row) for row in result["tasks"]], what="tasks"
@@ -352,6 +417,18 @@ class AsyncClient:
                 self._core.gone(state)
             else:
                 call.result()
+        rejoining = [(state, self._core.rollout_again(state)) for state in self._core.rollouts.values()]
+        for _, joined in rejoining:
+            frame = self._core.encode(joined)
+            if frame is not None:
+                await socket.send(frame)
+        while not all(joined.done for _, joined in rejoining):
+            self._core.receive(await socket.recv())
+        for rollout, joined in rejoining:
+            if joined.error is not None and joined.error.code == "unknown_rollout":
+                self._core.rollout_gone(rollout)
+            else:
+                joined.result()
 
     async def _open(self) -> ClientConnection:
         headers = {"Authorization": f"Bearer {self._token}"} if self._token is not None else {}
@@ -429,6 +506,81 @@ class AsyncSession(SessionView):
 
     async def __aenter__(self) -> AsyncSession:
         return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+class AsyncEpisode(AsyncSession, EpisodeView):
+    """A session that came out of a rollout. Closing it ends the episode and has it graded."""
+
+    def __init__(self, client: AsyncClient, state: SessionState, pulled: Mapping[str, Any]) -> None:
+        AsyncSession.__init__(self, client, state)
+        EpisodeView.__init__(self, pulled)
+
+
+class AsyncRollout(RolloutView):
+    """Episodes to pull, by any number of tasks at a time; iterating gives one after another."""
+
+    def __init__(self, client: AsyncClient, start: Callable[[], Call[RolloutState]]) -> None:
+        self._client = client
+        self._start = start
+        self._state: RolloutState | None = None
+        self._opening = asyncio.Lock()
+
+    async def open(self) -> AsyncRollout:
+        """Opens it on the server; the first pull does that by itself."""
+        async with self._opening:
+            if self._state is None:
+                self._state = await self._client._run(self._start())
+        return self
+
+    async def next(self, *, wait_s: float | None = None) -> AsyncEpisode | None:
+        """The next episode; None once there are no more.
+
+        Raises ``no_episode_ready`` after ``wait_s`` seconds, the error of an episode that could not be begun,
+        or that there is no room now; the next pull goes on behind it.
+        """
+        await self.open()
+        while True:
+            try:
+                pulled = await self._client._run(self._client._core.rollout_next(self.state, wait_s))
+            except ShinkenError as error:
+                # What the lost reply would have given comes back to the rollout after its grace time.
+                if error.code != "connection_lost" or self._client._closed or not self._client._reconnect:
+                    raise
+                continue
+            if pulled is None:
+                return None
+            return AsyncEpisode(self._client, self._client._core.sessions[pulled["session"]], pulled)
+
+    def __aiter__(self) -> AsyncRollout:
+        return self
+
+    async def __anext__(self) -> AsyncEpisode:
+        episode = await self.next()
+        if episode is None:
+            raise StopAsyncIteration
+        return episode
+
+    async def set_weights(self, weights: Mapping[str, float]) -> None:
+        """For the groups drawn from now on; tasks that are not named keep theirs."""
+        await self.open()
+        await self._client._run(self._client._core.rollout_weights(self.state, weights))
+
+    async def stats(self) -> RolloutStats:
+        await self.open()
+        return await self._client._run(self._client._core.rollout_stats(self.state))
+
+    async def close(self) -> None:
+        """Ends it for all who pull from it, and frees its machines. Idempotent."""
+        if self._state is not None and self._state.name in self._client._core.rollouts:
+            await self._client._run(self._client._core.rollout_close(self._state))
+
+    async def __aenter__(self) -> AsyncRollout:
+        return await self.open()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

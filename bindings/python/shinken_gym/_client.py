@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 from websockets.sync.client import ClientConnection
@@ -20,10 +20,12 @@ from ._core import (
     Call,
     Core,
     Recording,
+    RolloutState,
     SessionState,
     address,
     outcomes,
 )
+from ._rollout import EpisodeView, Policy, Purpose, RolloutView, rollout_fields
 from ._session import SessionView
 from .errors import ShinkenError, connection_lost
 from .types import (
@@ -31,6 +33,7 @@ from .types import (
     Checkpoints,
     Observation,
     ResetResult,
+    RolloutStats,
     ServerInfo,
     SessionInfo,
     StepResult,
@@ -155,6 +158,68 @@ class Client:
     def attach(self, session: str, token: str) -> Session:
         """Takes over a session that was detached, or that another connection holds."""
         return Session(self, self._run(self._core.attach(session, token)))
+
+    def rollout(
+        self,
+        tasks: Literal["all"] | Sequence[str] | None = None,
+        *,
+        environment: str | None = None,
+        purpose: Purpose | None = None,
+        group: int | None = None,
+        groups: int | None = None,
+        seed: int | None = None,
+        seeds: Sequence[int] | None = None,
+        weights: Mapping[str, float] | None = None,
+        priorities: Mapping[str, int] | None = None,
+        quotas: Mapping[str, int] | None = None,
+        warm: tuple[int, int] | None = None,
+        stragglers: Policy = "wait",
+        quorum: int | None = None,
+        after_s: float | None = None,
+        attempts: int | None = None,
+        rollout: str | None = None,
+        grace_s: float | None = None,
+        checkpoints: bool | int = False,
+        record: bool = True,
+        labels: Mapping[str, str | int | float | bool] | None = None,
+        secrets: Sequence[str] = (),
+        secret_variables: Sequence[str] = (),
+    ) -> Rollout:
+        """Episodes to pull, forked and reset already: ``for episode in client.rollout("all", group=8)``.
+
+        Give ``tasks`` or an ``environment`` without machines. ``group`` replicas share a task, its parameters
+        and its golden; ``groups`` is how many there are in all, endless if None. ``stragglers`` says what
+        becomes of replicas that are not through ``after_s`` seconds after ``quorum`` of their group are;
+        ``warm`` bounds how many episodes wait ready. docs/protocol.md (``rollout.open``) explains each.
+        """
+        fields = rollout_fields(
+            tasks,
+            Recording(record, labels, secrets, secret_variables),
+            warm=warm,
+            policy=stragglers,
+            quorum=quorum,
+            after_s=after_s,
+            checkpoints=checkpoints,
+            environment=environment,
+            purpose=purpose,
+            group=group,
+            groups=groups,
+            seed=seed,
+            seeds=None if seeds is None else list(seeds),
+            weights=None if weights is None else dict(weights),
+            priorities=None if priorities is None else dict(priorities),
+            quotas=None if quotas is None else dict(quotas),
+            attempts=attempts,
+            rollout=rollout,
+            grace_s=grace_s,
+        )
+        return Rollout(self, self._run(self._core.rollout_open(fields)))
+
+    def join_rollout(self, rollout: str, token: str, *, events: bool = False) -> Rollout:
+        """Pulls from a rollout that another client has opened; with ``events`` it is told everything, too."""
+        return Rollout(
+            self, self._run(self._core.rollout_open({"rollout": rollout, "events": events}, token))
+        )
 
     def tasks(self) -> list[TaskInfo]:
         call = self._core.call(
@@ -288,6 +353,16 @@ class Client:
                 self._core.gone(state)
             else:
                 call.result()
+        rejoining = [(state, self._core.rollout_again(state)) for state in self._core.rollouts.values()]
+        for _, joined in rejoining:
+            self._send(socket, joined)
+        while not all(joined.done for _, joined in rejoining):
+            self._core.receive(socket.recv())
+        for rollout, joined in rejoining:
+            if joined.error is not None and joined.error.code == "unknown_rollout":
+                self._core.rollout_gone(rollout)
+            else:
+                joined.result()
 
     def _open(self) -> ClientConnection:
         headers = {"Authorization": f"Bearer {self._token}"} if self._token is not None else {}
@@ -370,6 +445,69 @@ class Session(SessionView):
             self._client._run(self._client._core.close(self._state))
 
     def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Episode(Session, EpisodeView):
+    """A session that came out of a rollout. Closing it ends the episode and has it graded."""
+
+    def __init__(self, client: Client, state: SessionState, pulled: Mapping[str, Any]) -> None:
+        Session.__init__(self, client, state)
+        EpisodeView.__init__(self, pulled)
+
+
+class Rollout(RolloutView):
+    """Episodes to pull. Iterating gives one after another, until there are no more."""
+
+    def __init__(self, client: Client, state: RolloutState) -> None:
+        self._client = client
+        self._state = state
+
+    def next(self, *, wait_s: float | None = None) -> Episode | None:
+        """The next episode; None once there are no more.
+
+        Raises ``no_episode_ready`` after ``wait_s`` seconds, the error of an episode that could not be begun,
+        or that there is no room now; the next pull goes on behind it.
+        """
+        while True:
+            try:
+                pulled = self._client._run(self._client._core.rollout_next(self.state, wait_s))
+            except ShinkenError as error:
+                # What the lost reply would have given comes back to the rollout after its grace time.
+                if error.code != "connection_lost" or self._client._socket is None:
+                    raise
+                continue
+            if pulled is None:
+                return None
+            return Episode(self._client, self._client._core.sessions[pulled["session"]], pulled)
+
+    def __iter__(self) -> Rollout:
+        return self
+
+    def __next__(self) -> Episode:
+        episode = self.next()
+        if episode is None:
+            raise StopIteration
+        return episode
+
+    def set_weights(self, weights: Mapping[str, float]) -> None:
+        """For the groups drawn from now on; tasks that are not named keep theirs."""
+        self._client._run(self._client._core.rollout_weights(self.state, weights))
+
+    def stats(self) -> RolloutStats:
+        return self._client._run(self._client._core.rollout_stats(self.state))
+
+    def close(self) -> None:
+        """Ends it for all who pull from it, and frees its machines. Idempotent."""
+        if self.state.name in self._client._core.rollouts:
+            self._client._run(self._client._core.rollout_close(self.state))
+
+    def __enter__(self) -> Rollout:
         return self
 
     def __exit__(

@@ -10,15 +10,18 @@ from typing import Any, Generic, TypeVar
 
 from . import _codec
 from .errors import ShinkenError, connection_lost
-from .types import Action, Checkpoints, Event, ResetResult, ServerInfo, StepResult, Verdict
+from .types import Action, Checkpoints, Event, ResetResult, RolloutStats, ServerInfo, StepResult, Verdict
 
 T = TypeVar("T")
 
 PROTOCOL = 1
 
 #: Requests that may be sent again on a new connection: a step's number makes it idempotent, and nothing that
-#: the others change is changed again by a second one. create, fork, attach and detach are not among them.
-REPEATABLE = frozenset({"hello", "reset", "step", "evaluate", "observe", "cancel", "close", "list"})
+#: the others change is changed again by a second one. Pulls, create, fork, attach and detach are not.
+REPEATABLE = frozenset(
+    {"hello", "reset", "step", "evaluate", "observe", "cancel", "close", "list"}
+    | {"rollout.weights", "rollout.stats", "rollout.close"}
+)
 
 #: Events kept for a session until somebody reads them.
 MAX_EVENTS = 1000
@@ -46,6 +49,28 @@ class SessionState:
     episode: str | None = None
     events: deque[Event] = field(default_factory=lambda: deque(maxlen=MAX_EVENTS))
     on_event: Callable[[Event], None] | None = None
+
+
+@dataclass
+class RolloutState:
+    """What both kinds of rollout are a shell around."""
+
+    name: str
+    token: str
+    seed: int
+    tasks: tuple[str, ...]
+    left_out: tuple[str, ...]
+    #: It is told of all episodes, not only of those that this connection plays.
+    listens: bool
+    #: Number of the latest event.
+    heard: int = 0
+    events: deque[Event] = field(default_factory=lambda: deque(maxlen=MAX_EVENTS))
+    on_event: Callable[[Event], None] | None = None
+
+    def attach_fields(self) -> dict[str, Any]:
+        """What joins it anew on another connection."""
+        heard = {"events": True, "after": self.heard} if self.listens else {}
+        return {"rollout": self.name, "token": self.token, **heard}
 
 
 @dataclass(eq=False)
@@ -105,6 +130,7 @@ class Core:
         self.encoding = encoding
         self.server: ServerInfo | None = None
         self.sessions: dict[str, SessionState] = {}
+        self.rollouts: dict[str, RolloutState] = {}
         self.pending: dict[int, Call[Any]] = {}
         self._ids = itertools.count(1)
         self._frames = 0
@@ -217,6 +243,57 @@ class Core:
     def close(self, state: SessionState) -> Call[None]:
         return self.call("close", lambda _: self._forget(state), session=state.name)
 
+    # --- rollouts
+
+    def rollout_open(self, fields: Mapping[str, Any], token: str | None = None) -> Call[RolloutState]:
+        """Opens a rollout, or joins the one whose ``token`` is given."""
+
+        def finish(result: dict[str, Any]) -> RolloutState:
+            state = RolloutState(
+                result["rollout"],
+                token if token is not None else result["token"],
+                result["seed"],
+                tuple(result["tasks"]),
+                tuple(result["left_out"]),
+                token is None or bool(fields.get("events")),
+            )
+            self.rollouts[state.name] = state
+            return state
+
+        if token is None:
+            return self.call("rollout.open", finish, **fields)
+        return self.call("rollout.attach", finish, token=token, **fields)
+
+    def rollout_again(self, state: RolloutState) -> Call[None]:
+        """Joins a rollout anew after the connection broke."""
+        return self.call("rollout.attach", lambda _: None, **state.attach_fields())
+
+    def rollout_next(self, state: RolloutState, wait_s: float | None) -> Call[dict[str, Any] | None]:
+        """The next episode; its session is adopted. None: there are no more."""
+
+        def finish(result: dict[str, Any]) -> dict[str, Any] | None:
+            if result["done"]:
+                return None
+            made = self._adopt(result)
+            made.next, made.episode = result["next"], result.get("episode")
+            return result
+
+        return self.call("rollout.next", finish, rollout=state.name, wait_s=wait_s)
+
+    def rollout_weights(self, state: RolloutState, weights: Mapping[str, float]) -> Call[None]:
+        return self.call("rollout.weights", lambda _: None, rollout=state.name, weights=dict(weights))
+
+    def rollout_stats(self, state: RolloutState) -> Call[RolloutStats]:
+        return self.call("rollout.stats", RolloutStats.from_wire, rollout=state.name)
+
+    def rollout_close(self, state: RolloutState) -> Call[None]:
+        return self.call("rollout.close", lambda _: self.rollout_gone(state), rollout=state.name)
+
+    def rollout_gone(self, state: RolloutState) -> None:
+        """The server does not know the rollout any more."""
+        if self.rollouts.get(state.name) is state:
+            del self.rollouts[state.name]
+
     # --- frames
 
     def connected(self) -> None:
@@ -255,7 +332,8 @@ class Core:
         error = ShinkenError.from_wire(message["error"])
         if error.code == "session_busy" and call.resent:
             return call
-        if error.code == "unknown_session" and call.message["op"] == "close":
+        gone = {"close": "unknown_session", "rollout.close": "unknown_rollout"}
+        if error.code == gone.get(call.message["op"]):
             self._settle(call, call.finish({}), None)
             return None
         self._settle(call, None, error)
@@ -305,6 +383,15 @@ class Core:
             del self.sessions[state.name]
 
     def _event(self, event: Event) -> None:
+        rollout = self.rollouts.get(event.data.get("rollout", ""))
+        if rollout is not None:
+            # What is told again after a broken connection may have been heard.
+            if event.data["number"] > rollout.heard:
+                rollout.heard = event.data["number"]
+                rollout.events.append(event)
+                if rollout.on_event is not None:
+                    rollout.on_event(event)
+            return
         state = self.sessions.get(event.session)
         if state is None:
             return

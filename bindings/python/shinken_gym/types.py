@@ -161,7 +161,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that the server said by itself: ``milestone``, ``progress``, ``infra``, ``closed``..."""
+    """Something that the server said by itself: ``milestone``, ``closed``, ``rollout.result`` and so on."""
 
     event: str
     session: str
@@ -169,7 +169,7 @@ class Event:
 
     @classmethod
     def from_wire(cls, data: Mapping[str, Any]) -> Event:
-        return cls(data["event"], data.get("session", ""), _rest(data, "event", "session"))
+        return cls(data["event"], data.get("session") or "", _rest(data, "event", "session"))
 
 
 @dataclass(frozen=True)
@@ -248,6 +248,88 @@ class Checkpoints:
             data["taken"],
             data["dropped"],
         )
+
+
+@dataclass(frozen=True)
+class GroupProgress:
+    """How far a group is; ``size`` replicas in all."""
+
+    size: int
+    ended: int
+    graded: int
+    passed: int
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> GroupProgress:
+        return cls(data["size"], data["ended"], data["graded"], data["passed"])
+
+
+@dataclass(frozen=True)
+class EpisodeResult:
+    """How an episode of a rollout ended. Only ``graded`` has a score; ``failed`` has no reward."""
+
+    rollout: str
+    #: Of the rollout's events, from 1.
+    number: int
+    group: str
+    replica: int
+    #: How often it was begun, from 1.
+    attempt: int
+    task: str
+    #: Of its machine.
+    seed: int
+    status: Literal["graded", "ungraded", "failed"]
+    verdict: Verdict | None
+    #: Sum over its steps; None where infrastructure failed.
+    reward: float | None
+    steps: int
+    reason: str | None
+    session: str | None
+    #: Id of its bundle, where it is recorded.
+    episode: str | None
+    progress: GroupProgress
+
+    @property
+    def score(self) -> float | None:
+        """Of its verdict; None where there is none."""
+        return self.verdict.score if self.verdict is not None else None
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> EpisodeResult:
+        verdict, reward = data["verdict"], data["reward"]
+        return cls(
+            data["rollout"],
+            data["number"],
+            data["group"],
+            data["replica"],
+            data["attempt"],
+            data["task"],
+            data["seed"],
+            data["status"],
+            None if verdict is None else Verdict.from_wire(verdict),
+            None if reward is None else float(reward),
+            data["steps"],
+            data["reason"],
+            data["session"],
+            data["episode"],
+            GroupProgress.from_wire(data["progress"]),
+        )
+
+
+@dataclass(frozen=True)
+class RolloutStats:
+    """What a rollout has done and does; docs/protocol.md names the figures."""
+
+    groups: dict[str, Any]
+    episodes: dict[str, Any]
+    pool: dict[str, Any]
+    tasks: dict[str, dict[str, Any]]
+    #: Every episode has ended.
+    done: bool
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> RolloutStats:
+        return cls(data["groups"], data["episodes"], data["pool"], data["tasks"], data["done"])
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,10 @@ def test_results_have_types() -> None:
 def test_events_are_read(name: str) -> None:
     event = Event.from_wire(decode(packed(name)))
     assert event.event == name.removeprefix("event-")
-    assert event.session == "first"
+    if name.startswith("event-rollout."):
+        assert event.data["rollout"] == "r1"
+    else:
+        assert event.session == "first"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import type { Waiter } from "./waiter.js";
 export interface PreparedEpisode {
   readonly environment: Environment;
   readonly reset: ResetResult;
-  /** Frees all that it holds, and leaves no trace of it: it was never played. */
+  /** Frees all that it holds; it was never played. */
   discard(): Promise<void>;
 }
 

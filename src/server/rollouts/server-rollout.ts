@@ -1,5 +1,4 @@
 /** One rollout as the server holds it: who belongs to it, what it has told, and the machines that wait in its name. */
-import { rm } from "node:fs/promises";
 import type { EnvironmentOptions } from "../../env/checkpoints.js";
 import type { Environment, ResetResult } from "../../env/environment.js";
 import { ShinkenError } from "../../errors/index.js";
@@ -131,12 +130,9 @@ export class ServerRollout {
     }
   }
 
-  /** An episode that nobody played leaves no bundle either. */
   async #discard({ environment }: PreparedEpisode, place: Place): Promise<void> {
-    const file = environment.bundle?.file;
     try {
       await environment.close();
-      if (file !== undefined) await rm(file, { force: true });
     } catch (error) {
       this.#options.onDiscardError(error);
     } finally {
