@@ -212,6 +212,11 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/bench-wire.js"),
   },
   {
+    path: ["bench", "rollout-pull"],
+    summary: "measure resets out of warm pools, and episodes a second",
+    load: () => import("./commands/bench-rollout-pull.js"),
+  },
+  {
     path: ["doctor"],
     summary: "say what this host offers and lacks",
     load: () => import("./commands/doctor.js"),

@@ -27,6 +27,19 @@ const figures = {
 describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
   "bench, with the shell image that is in the cache,",
   () => {
+    it("rollout-pull prints one object", { timeout: 120_000 }, async () => {
+      const few = ["--effort", "0.02", "--pullers", "2"];
+      const { code, stdout } = await cli(["bench", "rollout-pull", ...few, "--json"]);
+      expect(code).toBe(0);
+      const row = {
+        ...{ warm_reset_ms: spread, cold_reset_ms: spread, ratio: number, pullers: 2 },
+        ...{ pulled_episodes_per_s: number, created_episodes_per_s: number },
+        ...{ pulled_reset_ms: spread, created_reset_ms: spread },
+      };
+      const host = expect.any(Object) as object;
+      expect(JSON.parse(stdout)).toEqual({ host, echo: row, machine: row });
+    });
+
     it("guest prints one object", async () => {
       const { code, stdout } = await cli(["bench", "guest", "--effort", "0.001", "--json"]);
       expect(code).toBe(0);

@@ -46,6 +46,7 @@ export class Rollout implements LeaseOwner {
   /** What is being made or freed; settles always. */
   readonly #work = new Set<Promise<unknown>>();
   #preparing = 0;
+  #prefetching = false;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #over: ShinkenError | undefined;
 
@@ -206,7 +207,7 @@ export class Rollout implements LeaseOwner {
       if (episode.prepared !== undefined) this.#handOver(episode, episode.waiter, episode.prepared);
       else this.#prepare(episode);
     }
-    this.#prefetch();
+    this.#prefetchSoon();
     if (this.done) for (const waiter of this.#waiters.splice(0)) waiter.resolve(null);
   }
 
@@ -241,6 +242,16 @@ export class Rollout implements LeaseOwner {
     const { id, task, seed } = group.drawn;
     const name = { group: id, replica, attempt: 1, task, seed: replicaSeed(seed, replica) };
     this.#plan.add(new PlannedEpisode(group, name));
+  }
+
+  /** After what was handed over just now is on its way: the pull is not to wait for the next one's fork. */
+  #prefetchSoon(): void {
+    if (this.#prefetching) return;
+    this.#prefetching = true;
+    setImmediate(() => {
+      this.#prefetching = false;
+      if (this.#over === undefined) this.#prefetch();
+    });
   }
 
   #prefetch(): void {

@@ -244,6 +244,7 @@ describe("a rollout", () => {
     let open = () => {};
     world.gate = new Promise((resolve) => (open = resolve));
     world.rollout.start();
+    await settle();
     const closed = world.rollout.close(over);
     open();
     await closed;
