@@ -16,8 +16,15 @@ export interface Entry {
   load: () => Promise<CommandModule>;
 }
 
+export interface Group {
+  summary: string;
+  example: string;
+  /** The command that is meant where none is named. */
+  usual?: string;
+}
+
 /** Commands that only hold others. */
-export const groups: Readonly<Record<string, { summary: string; example: string }>> = {
+export const groups: Readonly<Record<string, Group>> = {
   image: { summary: "build and list guest images", example: "shinken image list" },
   golden: { summary: "look after the frozen machines in the cache", example: "shinken golden list" },
   task: { summary: "check tasks before anybody plays them", example: "shinken task check tasks/demo" },
@@ -32,6 +39,11 @@ export const groups: Readonly<Record<string, { summary: string; example: string 
   smolcua: {
     summary: "the text benchmark: grade answers",
     example: "shinken smolcua grade answers.jsonl",
+  },
+  runs: {
+    summary: "look at runs that were kept, bring some in, and take them out",
+    example: "shinken runs list",
+    usual: "list",
   },
   machine: { summary: "run a program on the bare machine", example: "shinken machine run program.elf" },
   bench: { summary: "measure forks, the guest and the wire", example: "shinken bench wire --json" },
@@ -178,6 +190,32 @@ export const catalogue: readonly Entry[] = [
     summary: "run recorded episodes again and compare every step",
     load: () => import("./commands/replay-verify.js"),
   },
+  { path: ["runs", "list"], summary: "list runs", load: () => import("./commands/runs-list.js") },
+  {
+    path: ["runs", "show"],
+    summary: "show a run, task by task",
+    load: () => import("./commands/runs-show.js"),
+  },
+  {
+    path: ["runs", "import"],
+    summary: "bring recorded episodes, or results that somebody tells, into the store",
+    load: () => import("./commands/runs-import.js"),
+  },
+  {
+    path: ["runs", "export"],
+    summary: "write runs as Parquet or JSON lines",
+    load: () => import("./commands/runs-export.js"),
+  },
+  {
+    path: ["leaderboard"],
+    summary: "order runs by their scores, and say where these come from",
+    load: () => import("./commands/leaderboard.js"),
+  },
+  {
+    path: ["compare"],
+    summary: "hold a run against another, and fail where it is worse",
+    load: () => import("./commands/compare.js"),
+  },
   {
     path: ["machine", "run"],
     summary: "run an ELF file, flat binary or Linux Image",
@@ -227,6 +265,14 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/smolcua-grade.js"),
   },
 ];
+
+/** The words with the command of a group that is meant where they name none. */
+export function withUsual(words: readonly string[]): readonly string[] {
+  const [first = "", second = "-"] = words;
+  const usual = Object.hasOwn(groups, first) ? groups[first]?.usual : undefined;
+  const named = !second.startsWith("-") || second === "--help" || second === "-h";
+  return usual === undefined || named ? words : [first, usual, ...words.slice(1)];
+}
 
 /** The entry that the words of a command line name, if they name one. */
 export function find(words: readonly string[]): Entry | undefined {

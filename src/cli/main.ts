@@ -1,13 +1,15 @@
 /** The command line. Only the command that runs is loaded, so that each starts as fast as its own code allows. */
 import { Command, CommanderError } from "commander";
-import { catalogue, type Entry, find, groups, usageOf } from "./catalogue.js";
+import { catalogue, type Entry, find, groups, usageOf, withUsual } from "./catalogue.js";
 import { report, tell } from "./failure.js";
 import { version } from "./version.js";
 
 async function main(given: readonly string[]): Promise<void> {
   // Commander's own `help COMMAND` would know only the names of commands, since their code is not loaded.
   const words =
-    given[0] === "help" && find(given.slice(1)) !== undefined ? [...given.slice(1), "--help"] : given;
+    given[0] === "help" && find(given.slice(1)) !== undefined
+      ? [...given.slice(1), "--help"]
+      : withUsual(given);
   const entry = find(words);
   const program = new Command("shinken")
     .description(

@@ -1,5 +1,4 @@
 /** Bundles in, a data set out. */
-import { extname } from "node:path";
 import { ShinkenError } from "../../errors/index.js";
 import { zstdReady } from "../format/zstd.js";
 import { type Judged, readEpisode } from "./episode.js";
@@ -13,7 +12,7 @@ import {
 } from "./filter.js";
 import type { ExportFormat } from "./formats/format.js";
 import { type ExportFormatName, exportFormats } from "./formats/index.js";
-import { type Container, containers, type RowSink } from "./sinks.js";
+import { containerOf, containers, type RowSink } from "./sinks.js";
 
 export interface ExportOptions {
   files: readonly string[];
@@ -70,14 +69,6 @@ export async function exportBundles(options: ExportOptions): Promise<ExportRepor
     sink.discard();
     throw error;
   }
-}
-
-function containerOf(to: string): Container {
-  const ending = extname(to);
-  if (Object.hasOwn(containers, ending)) return ending as Container;
-  throw new ShinkenError("bad_request", `${to} must end in ${Object.keys(containers).join(" or ")}`, {
-    path: "--to",
-  });
 }
 
 function taker(

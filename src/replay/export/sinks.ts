@@ -1,5 +1,6 @@
 /** Files of rows, written as they come: what is held is bounded by a buffer, however many rows there are. */
 import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { extname } from "node:path";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import { isDiskFull } from "../../errors/disk.js";
 import { ShinkenError } from "../../errors/index.js";
@@ -17,6 +18,15 @@ export interface RowSink {
 /** Containers, by the ending of a file's name. */
 export const containers = { ".jsonl": jsonLines, ".parquet": parquet } as const;
 export type Container = keyof typeof containers;
+
+/** @throws ShinkenError `bad_request` for another ending */
+export function containerOf(to: string): Container {
+  const ending = extname(to);
+  if (Object.hasOwn(containers, ending)) return ending as Container;
+  throw new ShinkenError("bad_request", `${to} must end in ${Object.keys(containers).join(" or ")}`, {
+    path: "--to",
+  });
+}
 
 /** About so many bytes of rows are held before they are written. */
 const heldBytes = 8 * 1024 * 1024;

@@ -2,14 +2,16 @@
 import { createHash } from "node:crypto";
 import { byTask, type RunLock } from "./types.js";
 
-/** Fields by which two runs may differ, with what each says. */
+type Value = string | number | boolean | null;
+
+/** A condition under which two runs were not played alike. */
 export interface LockDifference {
-  /** Name of the field; of a setting, `settings.NAME`. */
+  /** As in a lock, with names as on the wire; of a setting, `settings.NAME`. */
   field: string;
   /** Where it is one task's, and not the run's. */
   task: string | null;
-  a: string | number | boolean | null;
-  b: string | number | boolean | null;
+  a: Value;
+  b: Value;
 }
 
 /** One digest of what each task tells, whatever their order; the value itself where all tell the same, null where nobody tells any. */
@@ -23,18 +25,21 @@ export function digestByTask(told: Iterable<readonly [task: string, value: strin
   return hash.digest("hex");
 }
 
+/** What only a run that was planned tells. */
+const plan: ReadonlySet<string> = new Set(["seed", "replicas"]);
+
 /** What differs between two locks. Where one leaves it to its episodes (`byTask`), these are to be held against each other. */
 export function lockDifferences(a: RunLock, b: RunLock): LockDifference[] {
   const [left, right] = [flat(a), flat(b)];
+  const unplanned = a.verifier === byTask || b.verifier === byTask;
   return [...new Set([...Object.keys(left), ...Object.keys(right)])].flatMap((field) => {
     const [one, other] = [left[field] ?? null, right[field] ?? null];
-    return one === other || one === byTask || other === byTask
-      ? []
-      : [{ field, task: null, a: one, b: other }];
+    const untold = one === byTask || other === byTask || (unplanned && plan.has(field));
+    return one === other || untold ? [] : [{ field, task: null, a: one, b: other }];
   });
 }
 
-function flat({ settings, ...rest }: RunLock): Record<string, string | number | boolean | null> {
+function flat({ settings, taskSet, ...rest }: RunLock): Record<string, Value> {
   const named = Object.entries(settings).map(([name, value]) => [`settings.${name}`, value] as const);
-  return { ...rest, ...Object.fromEntries(named) };
+  return { task_set: taskSet, ...rest, ...Object.fromEntries(named) };
 }

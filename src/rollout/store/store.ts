@@ -174,6 +174,25 @@ export class RunStore {
     return guarded(this.path, () => this.#statement(sql).all(values) as Row[]);
   }
 
+  /** As `all`, one row at a time. */
+  *each(
+    sql: string,
+    values: Readonly<Record<string, string | number | null>>,
+  ): Generator<Readonly<Record<string, unknown>>, void, undefined> {
+    yield* this.#statement(sql).iterate(values) as IterableIterator<Readonly<Record<string, unknown>>>;
+  }
+
+  /** Hash of the bundle of a stored episode: null where it is not known, undefined where the episode is not stored. */
+  bundleOf(episode: string): string | null | undefined {
+    const [row] = this.all<{ sha256: string | null }>(
+      "SELECT sha256 FROM episodes WHERE episode = @episode",
+      {
+        episode,
+      },
+    );
+    return row?.sha256;
+  }
+
   /** Idempotent. */
   close(): void {
     this.#database.close();

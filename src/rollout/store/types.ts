@@ -27,6 +27,9 @@ export interface RunLock {
 /** Stands in the lock of a run that was put together from episodes: each episode tells its own. */
 export const byTask = "by task";
 
+/** Task set of bundles that do not tell theirs. */
+export const unknownTaskSet = "unknown";
+
 /** How a run came here: played into the store, read from bundles, or told by somebody. */
 export type RunSource = "played" | "imported" | "reported";
 
