@@ -31,7 +31,9 @@ const width = size.pad * 2 + size.label + size.plot + size.figures;
 const plotLeft = size.pad + size.label;
 
 /** About so many characters fit beside the plot. */
-const labelLength = 34;
+const labelLength = 36;
+/** Of a label's character, what one of a note takes. */
+const noteShare = 0.9;
 const ticks = 5;
 
 const style = `
@@ -73,7 +75,7 @@ export function forestPlot({ title, axis, rows, from, to, reference }: ForestPlo
 function drawn(row: ForestRow, y: number, x: (value: number) => number, from: number, to: number): string[] {
   const { value, ci, label, note, total } = row;
   const kind = total === true ? " total" : "";
-  const text = shortened(label);
+  const text = shortened(label, labelLength - Math.ceil((note?.length ?? 0) * noteShare));
   const told = note === undefined ? "" : ` <tspan class="note">${escaped(note)}</tspan>`;
   const figures =
     value === null
@@ -88,9 +90,9 @@ function drawn(row: ForestRow, y: number, x: (value: number) => number, from: nu
 }
 
 /** Cut between code points. */
-function shortened(label: string): string {
+function shortened(label: string, length: number): string {
   const characters = Array.from(label);
-  return characters.length > labelLength ? `${characters.slice(0, labelLength - 1).join("")}…` : label;
+  return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : label;
 }
 
 /** Its ends are ticks, or arrows where it goes on beyond the axis. */
