@@ -27,6 +27,10 @@ export interface Group {
 export const groups: Readonly<Record<string, Group>> = {
   image: { summary: "build and list guest images", example: "shinken image list" },
   golden: { summary: "look after the frozen machines in the cache", example: "shinken golden list" },
+  queue: {
+    summary: "hand evaluations to nodes, and fetch what they played",
+    example: "shinken queue submit tasks/demo --queue sqlite:queue.db",
+  },
   task: { summary: "check tasks before anybody plays them", example: "shinken task check tasks/demo" },
   verifier: {
     summary: "try graders against what is known of them",
@@ -73,6 +77,26 @@ export const catalogue: readonly Entry[] = [
     path: ["stats"],
     summary: "work out pass rates, intervals and ICC from scores of replicas",
     load: () => import("./commands/stats.js"),
+  },
+  {
+    path: ["worker"],
+    summary: "play the jobs of a queue on machines of this host",
+    load: () => import("./commands/worker.js"),
+  },
+  {
+    path: ["queue", "submit"],
+    summary: "queue the episodes of a task set",
+    load: () => import("./commands/queue-submit.js"),
+  },
+  {
+    path: ["queue", "status"],
+    summary: "say what waits, what is played, and what is dead",
+    load: () => import("./commands/queue-status.js"),
+  },
+  {
+    path: ["queue", "collect"],
+    summary: "wait for a run's episodes and print its scorecard",
+    load: () => import("./commands/queue-collect.js"),
   },
   {
     path: ["demo"],

@@ -31,6 +31,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   "store_conflict",
   "unknown_run",
   "locks_differ",
+  "job_conflict",
   "episode_over",
 ]);
 

@@ -71,8 +71,8 @@ export interface EvaluationReport {
     step_ms: Spread;
     evaluate_ms: Spread;
   };
-  /** What the pools have been doing. */
-  pipeline: PipelineMetrics;
+  /** What the pools have been doing; null where nodes of a queue played, each with pools of its own. */
+  pipeline: PipelineMetrics | null;
   episodes: EpisodeOutcome[];
 }
 
@@ -80,7 +80,7 @@ interface Played {
   run: string;
   bestOf: BestOfOptions | undefined;
   notPlayed: number;
-  pipeline: PipelineMetrics;
+  pipeline: PipelineMetrics | null;
   variants: readonly TaskVariant[];
   outcomes: EpisodeOutcome[];
   replicas: number;

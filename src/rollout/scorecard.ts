@@ -74,6 +74,8 @@ export function bestOfLine({ n, rule, from_step }: NonNullable<EvaluationReport[
 
 /** What the pools did, and what went wrong on the way. */
 export function pipelineLines({ pipeline, not_played }: EvaluationReport): string[] {
+  const unplayed = not_played > 0 ? [`${not_played} replicas were not played: the run was ended`] : [];
+  if (pipeline === null) return unplayed;
   const pools = [pipeline.init, pipeline.run, pipeline.verify].map(
     ({ name, size, utilisation, waitingMs }) =>
       `${name} ${size} slot${size === 1 ? "" : "s"} ${Math.round(utilisation * 100)} % busy, waited ${milliseconds(waitingMs)}`,
@@ -88,7 +90,7 @@ export function pipelineLines({ pipeline, not_played }: EvaluationReport): strin
       ({ key, opened, state, why }) =>
         `circuit of image ${key}: opened ${opened} time${opened === 1 ? "" : "s"}, now ${state}: ${why.join("; ")}`,
     ),
-    ...(not_played > 0 ? [`${not_played} replicas were not played: the run was ended`] : []),
+    ...unplayed,
   ];
 }
 
