@@ -105,6 +105,25 @@ describe("a secret", () => {
     expect(bytes.includes(secret)).toBe(false);
   });
 
+  it("takes the token ids and log-probabilities of decisions with it, from there on", async () => {
+    const decision = { output: "go", prompt_token_ids: [1, 2], token_ids: [3], logprobs: [-0.5] };
+    const { events } = await play(
+      [
+        [say("a"), { text: "" }],
+        [{ type: "exec", command: `API_TOKEN=${secret} ./run` }, { text: "" }],
+        [say("b"), { text: "" }],
+      ],
+      { decision },
+    );
+    const decisions = events.filter(({ channel }) => channel === "decision");
+    expect(decisions[0]).toMatchObject(decision);
+    expect(decisions[2]).toMatchObject({
+      output: "go",
+      redacted: ["/prompt_token_ids", "/token_ids", "/logprobs"],
+    });
+    expect(decisions[2]).not.toHaveProperty("token_ids");
+  });
+
   it("stays one after a reset, and in a branch", async () => {
     const into = recorder();
     const environment = recorded(new Guest("scripted"), into);

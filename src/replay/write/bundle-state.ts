@@ -51,14 +51,15 @@ export class BundleState {
   }
 
   add([, channel, step, guest, wall, action, payload, next]: EventRequest): void {
-    if (next !== undefined) this.redactor.learn(next);
-    const { value, paths } = this.redactor.clean(payload);
+    if (next !== undefined) this.redactor.learn(next, true);
+    const { value, paths } = this.redactor.clean(payload, channel === "action" || channel === "decision");
     let content = value as Record<string, unknown>;
     // A machine that was told a secret holds it, in pages that nobody can search.
     if (channel === "snapshot" && content["pages"] !== null && this.redactor.found) {
       content = { ...content, pages: null };
       paths.push("/pages");
     }
+    if (channel === "decision" && this.redactor.found) content = withoutTokens(content, paths);
     this.#summary.note(channel, step, content);
     const long = longest(content);
     if (channel === "observation") {
@@ -156,4 +157,15 @@ function longest(value: unknown): number {
         isWellFormed(key) ? 0 : Number.POSITIVE_INFINITY,
       );
   return most;
+}
+
+/** What says a decision's texts once more, token by token. */
+const tokenFields = ["prompt_token_ids", "token_ids", "logprobs"];
+
+/** Without tokens: which of them spell a secret, only the model's tokenizer could tell. */
+function withoutTokens(decision: Record<string, unknown>, paths: string[]): Record<string, unknown> {
+  const told = tokenFields.filter((name) => decision[name] !== undefined && decision[name] !== null);
+  if (told.length === 0) return decision;
+  paths.push(...told.map((name) => `/${name}`));
+  return Object.fromEntries(Object.entries(decision).filter(([name]) => !told.includes(name)));
 }

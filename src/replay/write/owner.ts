@@ -2,7 +2,7 @@
  * Who writes a file, told beside it: `FILE.lock` names a process by its id and the moment it started, so that neither a killed writer
  * nor another process of the same id passes for a living one. It is there as long as the file is open, and made before the file.
  */
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { linkSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 
@@ -24,13 +24,13 @@ export function lockPath(file: string): string {
 
 /** Takes the file for this process. False if somebody else has it. Throws what the file system says. */
 export function take(file: string): boolean {
+  const before = lockAt(file);
   if (livingOwner(file) !== null) return false;
   // A link is made with its content, or not at all: nobody reads half an owner.
   const draft = `${file}.${randomUUID()}.tmp`;
   writeFileSync(draft, JSON.stringify(self()), { mode: 0o600 });
   try {
-    // What a killed process left; another taker may have been quicker, and its own is not to be removed.
-    if (livingOwner(file) === null) rmSync(lockPath(file), { force: true });
+    if (before !== null && !clear(file, before, draft)) return false;
     linkSync(draft, lockPath(file));
     return true;
   } catch (error) {
@@ -38,6 +38,49 @@ export function take(file: string): boolean {
     throw error;
   } finally {
     rmSync(draft, { force: true });
+  }
+}
+
+/** Which lock it is, not only what it says. Null where there is none. */
+function lockAt(file: string): string | null {
+  try {
+    const text = readFileSync(lockPath(file), "utf8");
+    return createHash("sha256")
+      .update(`${statSync(lockPath(file)).ino} ${text}`)
+      .digest("hex");
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Removes the lock that a killed process left, if it is still that one: another taker may have been quicker, and its own is not to be
+ * removed. Whoever makes the mark of that very lock may remove it; nobody else does. False if somebody else is at it.
+ */
+function clear(file: string, lock: string, draft: string): boolean {
+  const mark = `${lockPath(file)}.${lock.slice(0, 16)}.tmp`;
+  try {
+    linkSync(draft, mark);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    const owner = parse(readIfThere(mark));
+    // Whoever made it was killed just then: the next taker finds it gone.
+    if (owner === null || owner.place !== self().place || !isAlive(owner)) rmSync(mark, { force: true });
+    return false;
+  }
+  try {
+    if (lockAt(file) === lock) rmSync(lockPath(file), { force: true });
+    return true;
+  } finally {
+    rmSync(mark, { force: true });
+  }
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
   }
 }
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { blobGraceMs } from "./blobs.js";
 import { indexPath, readIndex, shortenIndex } from "./index-file.js";
+import { readEvents } from "../read/reader.js";
 import { livingOwner, lockPath, release, take } from "./owner.js";
 import { scan } from "./scan.js";
 
@@ -108,10 +109,11 @@ class Pruning {
       pruned.blobs += 1;
     };
     for (const blob of [...blobs.values()]) if (!users.has(blob.name)) unused(blob);
+    const living = await this.#ancestors(bundles);
     const gone = new Set<string>();
     for (const bundle of bundles) {
       if (this.#bytes <= this.#budget * leaveShare) break;
-      if (livingOwner(bundle.path) !== null) continue;
+      if (living.has(bundle.name) || livingOwner(bundle.path) !== null) continue;
       rmSync(bundle.path, { force: true });
       rmSync(lockPath(bundle.path), { force: true });
       this.#bytes -= bundle.bytes;
@@ -144,6 +146,19 @@ class Pruning {
       }
     }
     return uses;
+  }
+
+  /** Bundles that a branch which is still played goes back to: without them it could not be run again. */
+  async #ancestors(bundles: readonly Entry[]): Promise<Set<string>> {
+    const found = new Set<string>();
+    let paths = bundles.filter(({ path }) => livingOwner(path) !== null).map(({ path }) => path);
+    while (paths.length > 0) {
+      const parents = (await Promise.all(paths.map(parentOf))).filter((file) => file !== null);
+      const fresh = parents.filter((file) => !found.has(file));
+      for (const file of fresh) found.add(file);
+      paths = fresh.map((file) => join(this.#folder, file));
+    }
+    return found;
   }
 
   #tasks(): string[] {
@@ -201,6 +216,20 @@ class Pruning {
   async #pause(): Promise<void> {
     this.#looked += 1;
     if (this.#looked % filesATurn === 0) await turn();
+  }
+}
+
+/** The file that a bundle is a branch of; null if it is none, or says nothing yet. */
+async function parentOf(path: string): Promise<string | null> {
+  const events = readEvents(path, { blobs: false });
+  try {
+    const { value } = await events.next();
+    const parent = (value as { parent?: { file?: unknown } | null } | undefined)?.parent;
+    return typeof parent?.file === "string" ? parent.file : null;
+  } catch {
+    return null;
+  } finally {
+    await events.return(undefined as never).catch(() => undefined);
   }
 }
 

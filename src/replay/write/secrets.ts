@@ -1,42 +1,10 @@
 /** What never enters a bundle: header values, secret variables and fields, and their values wherever they turn up again. */
 import { under } from "../format/leaves.js";
+import { namesSecret, plainName, secretVariable } from "./secret-names.js";
+import { base64Forms, basicPassword, secretsIn } from "./secret-texts.js";
 
 /** Stands where a secret stood. */
 export const secretMark = "[secret]";
-
-/** Fields that hold a credential, whatever they lie in. Compared without case, hyphens and underscores. */
-const secretFields = new Set(
-  [
-    "authorization",
-    "proxy-authorization",
-    "cookie",
-    "set-cookie",
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "client-secret",
-    "api-key",
-    "x-api-key",
-    "access-key",
-    "secret-key",
-    "access-token",
-    "refresh-token",
-    "id-token",
-    "auth-token",
-    "bearer-token",
-    "private-key",
-    "token",
-  ].map(plainName),
-);
-
-/** Names of variables whose values are taken for secret though nobody marked them. */
-const secretVariable =
-  /(^|_)(TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY|ACCESS_KEY|PRIVATE_KEY|AUTH|COOKIE)(_|$)/i;
-
-/** Ends of fields' names of the same kind, as `openai_api_key`; not just any token, nor any secret. */
-const secretEnd =
-  /(password|passphrase|(api|access|secret|private)key|(api|access|refresh|id|auth|bearer|session)token|clientsecret)$/;
 
 /** Ends of names of fields that hold headers, as a map, as pairs or with `name` and `value`: every value is taken for secret. */
 const headerEnd = /headers$/;
@@ -69,8 +37,8 @@ const credential = /(?:^(?:bearer|basic|token|apikey)\s+|=)"?([^\s;,"]+)/gi;
 /** Shorter values are not looked for elsewhere: they would blacken ordinary text. Code units. */
 const shortest = 6;
 
-/** Values that one session may teach; more are left out where they stand, and nowhere else. */
-const valuesAtMost = 1_024;
+/** Values, each in all its forms, that one session may teach; more are left out where they stand, and nowhere else. */
+const valuesAtMost = 4_096;
 
 type What = "plain" | "env" | "headers" | "secret";
 
@@ -89,19 +57,30 @@ export class Redactor {
     this.#variables = new Set(known.variables ?? []);
   }
 
-  /** Takes note of the secrets in a value that is not to be cleaned yet. */
-  learn(value: unknown): void {
+  /** Takes note of the secrets in a value that is not to be cleaned yet; of `written` by an agent also of those that texts spell out. */
+  learn(value: unknown, written = false): void {
     this.#learn(value, "plain", "");
+    if (written) this.#read(value);
   }
 
   /** The value without secrets, and the paths where they stood. The same object if there were none. */
-  clean(value: unknown): { value: unknown; paths: string[] } {
+  clean(value: unknown, written = false): { value: unknown; paths: string[] } {
     // First learn, then clean: a field may come after a text that repeats it.
-    this.learn(value);
+    this.learn(value, written);
     const paths: string[] = [];
     const clean = this.#clean(value, "", "plain", paths);
     this.found ||= paths.length > 0;
     return { value: clean, paths };
+  }
+
+  /** All texts of a value, for what they spell out. */
+  #read(value: unknown): void {
+    if (typeof value === "string") {
+      if (value.length > shortest) for (const secret of secretsIn(value)) this.#remember(secret);
+      return;
+    }
+    if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return;
+    for (const item of Object.values(value)) this.#read(item);
   }
 
   #learn(value: unknown, what: What, header: string): void {
@@ -115,6 +94,7 @@ export class Redactor {
       // A header as a pair: its first is no secret.
       if (what === "headers" && value.length === 2 && typeof name === "string")
         for (const item of rest) this.#learn(item, what, name);
+      else if (what === "env") for (const item of value) this.#learnVariable(item);
       else for (const item of value) this.#learn(item, what, header);
       return;
     }
@@ -126,11 +106,25 @@ export class Redactor {
     }
   }
 
+  /** A variable of a list: `NAME=value`, `[name, value]`, or `{name, value}`. */
+  #learnVariable(item: unknown): void {
+    const [name, value] = variableOf(item);
+    if (name !== null && this.#isSecretVariable(name)) this.#learn(value, "secret", "");
+    else if (name === null) this.#learn(item, "env", "");
+  }
+
+  #isSecretVariable(name: string): boolean {
+    return this.#variables.has(name) || secretVariable.test(name);
+  }
+
   #learnLeaf(value: unknown, header: string): void {
     if (typeof value === "number" || typeof value === "bigint") this.#remember(String(value));
     if (typeof value !== "string" || plainHeaders.has(plainName(header))) return;
     this.#remember(value);
-    for (const [, part] of value.matchAll(credential)) this.#remember(part ?? "");
+    for (const [, part] of value.matchAll(credential)) {
+      this.#remember(part ?? "");
+      this.#remember(basicPassword(part ?? ""));
+    }
   }
 
   /** What a field's value is, by its name and what it lies in. */
@@ -139,7 +133,7 @@ export class Redactor {
     if (key === "token" && "logprob" in map) return "plain";
     if (within === "headers" && key === "name" && "value" in map) return "plain";
     if (within === "headers" || within === "secret") return within;
-    if (within === "env") return this.#variables.has(key) || secretVariable.test(key) ? "secret" : "plain";
+    if (within === "env") return this.#isSecretVariable(key) ? "secret" : "plain";
     return fieldKind(key);
   }
 
@@ -157,12 +151,24 @@ export class Redactor {
 
   #list(list: unknown[], path: string, what: What, paths: string[]): unknown[] {
     const pair = what === "headers" && list.length === 2 && typeof list[0] === "string";
+    if (what === "env") return this.#environment(list, path, paths);
     let changed: unknown[] | null = null;
     for (let at = pair ? 1 : 0; at < list.length; at += 1) {
       const clean = this.#clean(list[at], under(path, at), what, paths);
       if (clean !== list[at]) (changed ??= [...list])[at] = clean;
     }
     return changed ?? list;
+  }
+
+  /** Variables as a list: names stay. */
+  #environment(list: unknown[], path: string, paths: string[]): unknown[] {
+    return list.map((item, at) => {
+      const [name, value, put] = variableOf(item);
+      const place = under(path, at);
+      if (name === null || !this.#isSecretVariable(name)) return this.#clean(item, place, "plain", paths);
+      if (value === "" || value === undefined || value === null) return item;
+      return put(this.#mark(place, paths));
+    });
   }
 
   #map(map: Record<string, unknown>, path: string, what: What, paths: string[]): Record<string, unknown> {
@@ -213,12 +219,41 @@ export class Redactor {
 function formsOf(value: string): string[] {
   const bare = value.trim();
   const quoted = JSON.stringify(bare).slice(1, -1);
+  // In base64 a short value is too few characters to be told from others.
+  const encoded = base64Forms(bare).filter((form) => form.length > shortest);
   try {
-    return [value, bare, quoted, encodeURIComponent(bare)];
+    const percent = encodeURIComponent(bare);
+    const lower = percent.replaceAll(/%../g, (code) => code.toLowerCase());
+    const all = percent.replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+    return [value, bare, quoted, percent, lower, all, percent.replaceAll("%20", "+"), ...encoded];
   } catch {
     // Half a surrogate pair cannot stand in an address.
-    return [value, bare, quoted];
+    return [value, bare, quoted, ...encoded];
   }
+}
+
+/**
+ * Name and value of a variable in a list of them, and the item with another value. No name
+ * where the item is of no such shape.
+ */
+function variableOf(item: unknown): [name: string | null, value: unknown, put: (value: string) => unknown] {
+  const same = (): unknown => item;
+  if (typeof item === "string") {
+    const at = item.indexOf("=");
+    if (at < 0) return [null, item, same];
+    const name = item.slice(0, at);
+    return [name, item.slice(at + 1), (value) => `${name}=${value}`];
+  }
+  if (Array.isArray(item)) {
+    const [name, old] = item as unknown[];
+    if (item.length === 2 && typeof name === "string") return [name, old, (value) => [name, value]];
+  }
+  if (typeof item === "object" && item !== null && "value" in item) {
+    const { name, key } = item as { name?: unknown; key?: unknown };
+    const told = typeof name === "string" ? name : key;
+    if (typeof told === "string") return [told, item.value, (value) => ({ ...item, value })];
+  }
+  return [null, item, same];
 }
 
 const kinds = new Map<string, What>();
@@ -232,7 +267,7 @@ function fieldKind(key: string): What {
     ? "headers"
     : name === "env" || name === "environment"
       ? "env"
-      : secretFields.has(name) || secretEnd.test(name)
+      : namesSecret(key)
         ? "secret"
         : "plain";
   if (kinds.size < 4_096) kinds.set(key, kind);
@@ -242,8 +277,4 @@ function fieldKind(key: string): What {
 /** Which header a field tells of. */
 function headerOf(key: string, map: object): string {
   return key === "value" && "name" in map ? String(map.name) : key;
-}
-
-function plainName(name: string): string {
-  return name.toLowerCase().replaceAll(/[-_]/g, "");
 }

@@ -5,6 +5,7 @@ import { type Bundle, readBundle } from "../../replay/index.js";
 import { mapBounded } from "../pool.js";
 import { renderTable } from "../table.js";
 import type { Difference } from "./difference.js";
+import { IndexedHashes } from "./indexed-hashes.js";
 import { rerun, type RerunOptions } from "./rerun.js";
 
 export interface VerifyOptions {
@@ -36,19 +37,21 @@ export interface VerifiedFile {
 /** In the order of the files. Never rejects: what goes wrong is a file's own outcome. */
 export async function verifyBundles(options: VerifyOptions): Promise<VerifiedFile[]> {
   let done = 0;
+  const hashes = new IndexedHashes();
   return mapBounded(options.files, options.concurrency, async (file) => {
-    const finding = await verify(file, options);
+    const finding = await verify(file, options, hashes);
     done += 1;
     options.onFile?.(finding, done, options.files.length);
     return finding;
   });
 }
 
-async function verify(file: string, { open }: VerifyOptions): Promise<VerifiedFile> {
+async function verify(file: string, { open }: VerifyOptions, hashes: IndexedHashes): Promise<VerifiedFile> {
   const finding = { file, task: null as string | null, steps: 0, difference: null, error: null };
   try {
     const bundle: Bundle = await readBundle(resolve(file));
     finding.task = bundle.session.task;
+    await hashes.check(bundle);
     const { session, steps, difference } = await rerun(bundle, { open });
     await session.close();
     return { ...finding, steps, difference, outcome: difference === null ? "equal" : "different" };

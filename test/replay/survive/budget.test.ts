@@ -72,6 +72,24 @@ describe("a folder with a budget", () => {
     expect((await check(folder)).map(({ status }) => status)).toEqual(["whole"]);
   });
 
+  it("keeps the episode that a branch which is still played began with, and lets both go later", async () => {
+    const folder = scratch();
+    const into = recorder({ folder });
+    const parent = recordedEcho(into);
+    await parent.reset();
+    await parent.step([say("a")]);
+    const branch = await parent.fork();
+    const file = parent.bundle?.file ?? "";
+    await parent.close();
+    await branch.step([say("b")]);
+    await branch.step([say("c")]);
+    utimesSync(join(folder, file), 1, 1);
+    expect(await prune(folder, 1)).toMatchObject({ bundles: 0 });
+    expect(existsSync(join(folder, file))).toBe(true);
+    await branch.close();
+    expect(await prune(folder, 1)).toMatchObject({ bundles: 2 });
+  });
+
   it("is pruned by one process at a time, and a bundle that is finished meanwhile stays in the index", async () => {
     const folder = scratch();
     for (const days of [3, 2, 1]) await episode(folder, days, `d${days} `);
