@@ -33,10 +33,15 @@ export async function branchBundle(bundle: Bundle, options: BranchOptions): Prom
   const { step, open, onStep, folder } = options;
   const effects = options.effects ?? "refuse";
   if (effects === "mock")
-    throw new ShinkenError("bad_request", "effects: there is no gateway whose answers could be mocked", {
-      path: "effects",
-      suggestion: "refuse: nothing leaves a machine",
-    });
+    throw new ShinkenError(
+      "bad_request",
+      "effects: no machine has a way out of which answers could be mocked",
+      {
+        path: "effects",
+        suggestion:
+          "refuse: a machine reaches only its task's services, and the branch has its own copies of those",
+      },
+    );
   const before = bundle.steps.filter((one) => one.step <= step && one.observation !== null);
   const last = before.at(-1)?.observation;
   if (last?.step === step && (last.terminated || last.truncated))
