@@ -1,0 +1,41 @@
+/** How a smaller edition is chosen from a larger one: by rules that anybody can follow again, never by looking at content. */
+import { createHash } from "node:crypto";
+import type { Question } from "../questions/types.js";
+import type { Items } from "./source.js";
+
+/** The rank of a position: lower ones are chosen first. In hex. */
+export function rankOf(edition: string, { category, format, position }: Question): string {
+  return createHash("sha256").update(`${edition}\0${category}\0${format}\0${position}`).digest("hex");
+}
+
+/** Keeps `perStratum` positions of each category and response format, by rank in pass 1, in all passes. */
+export function selectPositions(items: Items, edition: string, perStratum: number): Items {
+  const strata = new Map<string, Question[]>();
+  for (const question of items.questions) {
+    if (question.pass !== 1) continue;
+    const stratum = `${question.category} ${question.format}`;
+    const held = strata.get(stratum);
+    if (held === undefined) strata.set(stratum, [question]);
+    else held.push(question);
+  }
+  const chosen = new Set<string>();
+  for (const questions of strata.values()) {
+    const ranked = questions.map((question) => ({ question, rank: rankOf(edition, question) }));
+    ranked.sort((a, b) => (a.rank < b.rank ? -1 : 1));
+    for (const { question } of ranked.slice(0, perStratum)) chosen.add(placeOf(question));
+  }
+  return keep(items, (question) => chosen.has(placeOf(question)));
+}
+
+/** Keeps the first passes, exactly as they are. */
+export function selectPasses(items: Items, passes: number): Items {
+  return keep(items, ({ pass }) => pass <= passes);
+}
+
+const placeOf = ({ category, format, position }: Question): string => `${category} ${format} ${position}`;
+
+function keep({ questions, keys }: Items, wanted: (question: Question) => boolean): Items {
+  const kept = questions.filter(wanted);
+  const ids = new Set(kept.map(({ id }) => id));
+  return { questions: kept, keys: keys.filter(({ id }) => ids.has(id)) };
+}

@@ -1,0 +1,13 @@
+/** Every category's scenarios. */
+import type { Category, Scenario } from "../types.js";
+import { scenarios as stateTracking } from "./state-tracking/index.js";
+
+const all: Partial<Record<Category, readonly Scenario[]>> = {
+  state_tracking: stateTracking,
+};
+
+export const categoriesWithScenarios = Object.keys(all) as Category[];
+
+export function scenariosOf(category: Category): readonly Scenario[] {
+  return all[category] ?? [];
+}
