@@ -25,7 +25,7 @@ export function instantiate(scenario: Scenario, place: Place): { question: Quest
   const { category, format, position, pass } = place;
   const random = new Random([place.seed, category, format, position, pass, scenario.name].join("\0"));
   const draft = sound(scenario, random);
-  const options = random.shuffled(draft.wrong) as Candidate[];
+  const options = random.shuffled<Candidate>(draft.wrong);
   options.splice(place.right, 0, draft.right);
   const letter = letters[place.right] ?? "";
   const { instruction, contract, key } = formats[format]({ draft, options, letter, random });
