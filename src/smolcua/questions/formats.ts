@@ -38,16 +38,16 @@ export const formats: Record<ResponseFormat, (arranged: Arranged) => Written> = 
     key: draft.right.text,
   }),
 
-  json_object: ({ draft: { fields, right }, letter }) => ({
-    instruction: `Write only a JSON object with the keys choice, ${listed(fields)}: choice is the letter of your choice, the others are its parts. All values are strings.`,
+  json_object: ({ draft: { fields, numbers, right }, letter }) => ({
+    instruction: `Write only a JSON object with the keys choice, ${listed(fields)}: choice is the letter of your choice, the others are its parts. ${numbers === true ? "The letter is a string, the parts are numbers." : "All values are strings."}`,
     contract: { kind: "json", type: "object", keys: ["choice", ...fields] },
-    key: { choice: letter, ...named(fields, right.values) },
+    key: { choice: letter, ...named(fields, parts(right.values, numbers)) },
   }),
 
-  json_array: ({ draft: { fields, right }, letter }) => ({
-    instruction: `Write only a JSON array of ${fields.length + 1} strings: the letter of your choice, then its ${listed(fields)}, in this order.`,
+  json_array: ({ draft: { fields, numbers, right }, letter }) => ({
+    instruction: `Write only a JSON array of ${fields.length + 1} ${numbers === true ? "values" : "strings"}: the letter of your choice, then its ${listed(fields)}, in this order${numbers === true ? ", these as numbers" : ""}.`,
     contract: { kind: "json", type: "array", length: fields.length + 1 },
-    key: [letter, ...right.values],
+    key: [letter, ...parts(right.values, numbers)],
   }),
 
   tsv: ({ draft: { fields, right } }) => ({
@@ -86,7 +86,13 @@ export const formats: Record<ResponseFormat, (arranged: Arranged) => Written> = 
     };
   },
 
-  labelled: ({ draft: { fields, right }, options, letter, random }) => {
+  labelled: ({ draft: { fields, numbers, right }, options, letter, random }) => {
+    if (numbers === true)
+      return {
+        instruction: `Write only the ${listed(fields)} of your choice in the form (${fields.join(", ")}): round brackets, a comma and one space between, whole numbers without leading zeros.`,
+        contract: { kind: "coordinates", template: `(${fields.map((name) => `{${name}}`).join(", ")})` },
+        key: named(fields, parts(right.values, numbers)),
+      };
     const at = tellingField(options, random);
     return {
       instruction: `Write only one line: the letter of your choice in square brackets, one space, then its ${fields[at] ?? ""}.`,
@@ -105,6 +111,11 @@ function tellingField(options: readonly Candidate[], random: Random): number {
   return random.pick(variety.flatMap((count, at) => (count === most ? [at] : [])));
 }
 
-function named(fields: readonly string[], values: readonly string[]): Record<string, string> {
-  return Object.fromEntries(fields.map((name, at) => [name, values[at] ?? ""]));
+/** The parts as JSON has them. */
+function parts(values: readonly string[], numbers: true | undefined): readonly (string | number)[] {
+  return numbers === true ? values.map(Number) : values;
+}
+
+function named<T>(fields: readonly string[], values: readonly T[]): Record<string, T | undefined> {
+  return Object.fromEntries(fields.map((name, at) => [name, values[at]]));
 }

@@ -46,6 +46,8 @@ export interface Draft {
   question: string;
   /** Names of the parts of a candidate, 2 to 4, as `tool` and `argument`. */
   fields: readonly string[];
+  /** The parts are whole numbers: JSON has them as numbers, and one format is a point. */
+  numbers?: true;
   right: Candidate;
   /** Three that somebody hurried would take, each wrong for one reason. */
   wrong: readonly [Candidate, Candidate, Candidate];

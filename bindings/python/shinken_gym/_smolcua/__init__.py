@@ -1,1 +1,1 @@
-"""The parts of the SmolCUA scorer; ``shinken_gym.smolcua`` is its face. The specification is docs/smolcua.md."""
+"""The parts of the SmolCUA scorer; ``shinken_gym.smolcua`` is its face. Specification: docs/smolcua.md."""

@@ -9,7 +9,7 @@ from typing import Any
 DEPTH_AT_MOST = 64
 
 _NUMBER = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?\Z")
-# Pure Python's decoder takes digits of other scripts, and no document has anything of the kind outside of strings.
+# Pure Python's decoder takes digits of other scripts; outside of strings no document has any such character.
 _FOREIGN_DIGIT = re.compile(r"[^\x00-\x7f]")
 
 

@@ -6,7 +6,9 @@ import re
 
 #: The 25 code points of Unicode's property White_Space; ``str.strip`` would take U+001C to U+001F too.
 OUTER = (
-    "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+    "\t\n\x0b\x0c\r \x85\xa0\u1680"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
 )
 
 _OPENING = re.compile(r"(`{3,}|~{3,})[^`\n]*\Z")
@@ -23,7 +25,7 @@ def units(text: str) -> int:
 
 
 def inside_fence(text: str) -> str | None:
-    """What stands in exactly one fence around the whole text; None where there is none, or where one stands in it."""
+    """What stands in just one fence around the whole text; None where there is none, or one stands in it."""
     lines = text.split("\n")
     opening = _OPENING.match(lines[0])
     if opening is None or len(lines) < 2:

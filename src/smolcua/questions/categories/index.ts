@@ -1,8 +1,10 @@
 /** Every category's scenarios. */
 import type { Category, Scenario } from "../types.js";
+import { scenarios as coordinates } from "./coordinates/index.js";
 import { scenarios as stateTracking } from "./state-tracking/index.js";
 
 const all: Partial<Record<Category, readonly Scenario[]>> = {
+  coordinates,
   state_tracking: stateTracking,
 };
 
