@@ -247,6 +247,11 @@ export const catalogue: readonly Entry[] = [
     usage: 64,
     load: () => import("./commands/machine-run.js"),
   },
+  {
+    path: ["bench", "bootstrap"],
+    summary: "measure intervals of the bootstrap",
+    load: () => import("./commands/bench-bootstrap.js"),
+  },
   { path: ["bench", "fork"], summary: "measure forks", load: () => import("./commands/bench-fork.js") },
   {
     path: ["bench", "guest"],

@@ -6,6 +6,7 @@ export {
   renderCheck,
   type TaskFinding,
 } from "./check.js";
+export * from "./efficiency/index.js";
 export {
   type Attempt,
   type EpisodeOutcome,

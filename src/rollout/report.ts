@@ -1,8 +1,21 @@
 import type { TaskVariant } from "../env/task/index.js";
 import type { EpisodeOutcome } from "./episode.js";
+import { costOf, type Efficiency, efficiencyOf, efficiencyTaskOf } from "./efficiency/index.js";
 import type { BestOfOptions } from "./pipeline/best-of.js";
 import type { PipelineMetrics } from "./pipeline/index.js";
-import { mean, passAtK, passHatK, passHatKInterval, quantile, wilson } from "./statistics/index.js";
+import { subSeed } from "./seeds.js";
+import {
+  bootstrapMean,
+  defaultResamples,
+  icc1,
+  type Interval,
+  mean,
+  passAtK,
+  passHatK,
+  passHatKInterval,
+  quantile,
+  wilson,
+} from "./statistics/index.js";
 
 export interface TaskReport {
   id: string;
@@ -56,11 +69,18 @@ export interface EvaluationReport {
     passed: number;
     ungraded: number;
     score_mean: number | null;
+    /** 95 % hierarchical bootstrap interval of it, seeded by the run's seed; null where too little was graded. */
+    score_ci: Interval | null;
+    /** Share of the scores' variance that lies between tasks, with its interval. */
+    icc1: number | null;
+    icc1_ci: Interval | null;
     pass_at_1: number | null;
     pass_hat_k: number | null;
     best_of_n: number | null;
     k: number;
   };
+  /** What it cost; of the best of several tries only the chosen one. */
+  efficiency: Efficiency;
   timing: {
     seconds: number;
     steps: number;
@@ -97,6 +117,9 @@ export function report(played: Played): EvaluationReport {
   const defined = (values: (number | null)[]) => mean(values.filter((value) => value !== null));
   const spread = (values: number[]): Spread => ({ p50: quantile(values, 0.5), p99: quantile(values, 0.99) });
   const steps = outcomes.reduce((sum, outcome) => sum + outcome.steps, 0);
+  const scores = played.variants.map(({ task }) => scoresOf(task.id, outcomes));
+  const correlation = icc1(scores);
+  const byId = new Map(played.variants.map((variant) => [variant.task.id, variant]));
   return {
     run: played.run,
     operator: played.operator,
@@ -113,6 +136,12 @@ export function report(played: Played): EvaluationReport {
       passed: tasks.reduce((sum, task) => sum + task.passed, 0),
       ungraded: tasks.reduce((sum, task) => sum + task.ungraded, 0),
       score_mean: defined(tasks.map((task) => task.score_mean)),
+      score_ci: bootstrapMean(scores, {
+        seed: subSeed(played.seed, "statistics"),
+        resamples: resamplesFor(scores),
+      }).ci,
+      icc1: correlation.value,
+      icc1_ci: correlation.ci,
       pass_at_1: defined(tasks.map((task) => task.pass_at_1)),
       pass_hat_k: defined(tasks.map((task) => task.pass_hat_k)),
       best_of_n: defined(tasks.map((task) => task.best_of_n)),
@@ -129,10 +158,28 @@ export function report(played: Played): EvaluationReport {
         outcomes.filter(({ evaluateMs }) => evaluateMs > 0).map(({ evaluateMs }) => evaluateMs),
       ),
     },
+    efficiency: efficiencyOf({
+      tasks: played.variants.map(efficiencyTaskOf),
+      episodes: outcomes.flatMap((outcome) => {
+        const variant = byId.get(outcome.task);
+        return variant === undefined ? [] : [costOf(outcome, variant)];
+      }),
+    }),
     pipeline: played.pipeline,
     episodes: outcomes,
   };
 }
+
+const scoresOf = (task: string, outcomes: readonly EpisodeOutcome[]): number[] =>
+  outcomes.flatMap((outcome) =>
+    outcome.task === task && outcome.status === "graded" ? (outcome.score ?? []) : [],
+  );
+
+/** A run must not fail for the interval of its own report: where very many scores differ, fewer resamples do. */
+const resamplesFor = (scores: readonly (readonly number[])[]): number =>
+  scores.reduce((sum, { length }) => sum + length, 0) > manyScores ? fewResamples : defaultResamples;
+const manyScores = 20_000;
+const fewResamples = 500;
 
 function taskReport(
   variant: TaskVariant,

@@ -34,7 +34,7 @@ export function renderScorecard(report: EvaluationReport, title = "Scorecard"): 
     "",
     ...renderTable(report.tasks, columns),
     "",
-    `${bestOf === null ? `pass^${k} ${share(total.pass_hat_k)}   pass@1 ${share(total.pass_at_1)}` : `best of ${bestOf.n} ${share(total.best_of_n)}`}   score ${share(total.score_mean)}   passed ${total.passed} of ${total.n} graded, ${total.ungraded} ungraded`,
+    `${bestOf === null ? `pass^${k} ${share(total.pass_hat_k)}   pass@1 ${share(total.pass_at_1)}` : `best of ${bestOf.n} ${share(total.best_of_n)}`}   score ${share(total.score_mean)}${total.score_ci === null ? "" : ` (${interval(total.score_ci)})`}   passed ${total.passed} of ${total.n} graded, ${total.ungraded} ungraded`,
     `fork to ready ${milliseconds(timing.ready_ms)}   reset ${milliseconds(timing.reset_ms)}   step ${milliseconds(timing.step_ms)}   evaluate ${milliseconds(timing.evaluate_ms)}`,
     `${timing.steps} steps in ${timing.seconds.toFixed(1)} s, ${timing.steps_per_s.toFixed(1)} steps/s, resets and grading included`,
   ];

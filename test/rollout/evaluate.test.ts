@@ -81,7 +81,20 @@ describe("evaluating a task set", () => {
       k: 5,
     });
     expect(report.tasks[0]?.score_mean).toBeCloseTo(2.5 / 3, 12);
-    expect(report.total).toMatchObject({ n: 3, passed: 2, ungraded: 2 });
+    expect(report.total).toMatchObject({ n: 3, passed: 2, ungraded: 2, icc1: null });
+    expect(report.total.score_ci?.[0]).toBeGreaterThanOrEqual(0.5);
+    expect(report.total.score_ci?.[1]).toBe(1);
+  });
+
+  it("tells what it cost: steps, time by step, and what nobody told as null", async () => {
+    const { efficiency, episodes } = await evaluateTaskSet({ ...options, connect: scripted([1, 0]) });
+    const steps = episodes[0]?.steps ?? 0;
+    expect(efficiency.steps).toMatchObject({ unplayed_tasks: [], ungraded_tasks: [] });
+    expect(efficiency.latency.by_step[0]).toMatchObject({ from: 1, steps: 5, p50_ms: { guest: null } });
+    expect(efficiency.latency.by_step.reduce((sum, range) => sum + range.steps, 0)).toBe(5 * steps);
+    expect(efficiency.spending).toMatchObject({ tokens_in: 0, uncounted: 5, dollars: null });
+    expect(efficiency.behaviour).toMatchObject({ loop_rate: null, no_progress_rate: null });
+    expect(efficiency.blind_pursuit.rate).toBeNull();
   });
 
   it("gives the same seeds and parameters to a second run of the same seed, and others to another", async () => {
