@@ -8,7 +8,7 @@ interface Report {
 }
 
 interface BootstrapModule {
-  benchmarkBootstrap(options: { samples: number; onProgress: (line: string) => void }): Promise<Report>;
+  benchmarkBootstrap: (options: { samples: number; onProgress: (line: string) => void }) => Promise<Report>;
 }
 
 export function define(command: Command): void {

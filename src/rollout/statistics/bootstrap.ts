@@ -16,7 +16,7 @@ export interface BootstrapOptions {
 
 export const defaultResamples = 10_000;
 
-/** Random numbers that one interval may take: some ten seconds of one processor. */
+/** Random numbers that one interval may take: at most half a minute of one processor. */
 export const mostDraws = 2_000_000_000;
 
 /**

@@ -9,7 +9,9 @@ import type { Random } from "./random.js";
 /** Scores of one task in one run: what they are, and how often each occurs. */
 interface Arm {
   size: number;
-  /** Ascending. */
+  /** All of them, ascending. */
+  scores: Float64Array;
+  /** The different ones, ascending. */
   values: readonly number[];
   counts: readonly number[];
 }
@@ -47,16 +49,24 @@ export function resamplingOf(tasks: Tasks): Resampling {
   const ordered = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
   let work = 0;
   for (const group of ordered) {
-    for (const { size, values } of group.arms)
-      work += values.length * wordsOfABinomial + (2 * group.tasks * size) / tossesOfAWord;
+    for (const { size, values } of group.arms) {
+      const draws = group.tasks * size;
+      const counted = values.length * wordsOfABinomial + (2 * draws) / tossesOfAWord;
+      work += oneByOne(draws, values.length) ? draws : counted;
+    }
   }
   return { tasks: tasks.length, groups: ordered, work };
 }
 
-function armOf(scores: readonly number[]): Arm {
+/** Few draws of many different scores are made one by one. */
+const oneByOne = (draws: number, different: number): boolean =>
+  different > 2 && draws <= different * wordsOfABinomial;
+
+function armOf(given: readonly number[]): Arm {
+  const scores = Float64Array.from(given).sort();
   const values: number[] = [];
   const counts: number[] = [];
-  for (const score of Float64Array.from(scores).sort()) {
+  for (const score of scores) {
     if (values.length > 0 && values[values.length - 1] === score)
       counts[counts.length - 1] = (counts[counts.length - 1] ?? 0) + 1;
     else {
@@ -64,7 +74,7 @@ function armOf(scores: readonly number[]): Arm {
       counts.push(1);
     }
   }
-  return { size: scores.length, values, counts };
+  return { size: scores.length, scores, values, counts };
 }
 
 /** One resample's mean over tasks; with two arms, of the difference second less first. */
@@ -87,8 +97,12 @@ export function resampledMean({ tasks, groups }: Resampling, random: Random): nu
 }
 
 /** Sum of so many of the arm's scores, drawn with replacement. */
-function drawnSum({ size, values, counts }: Arm, draws: number, random: Random): number {
+function drawnSum({ size, scores, values, counts }: Arm, draws: number, random: Random): number {
   let sum = 0;
+  if (oneByOne(draws, values.length)) {
+    for (let draw = 0; draw < draws; draw += 1) sum += scores[random.below(size)] ?? 0;
+    return sum;
+  }
   let open = draws;
   let left = size;
   for (let index = 0; index < values.length && open > 0; index += 1) {
