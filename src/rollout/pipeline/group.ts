@@ -115,6 +115,8 @@ class Group {
       const running = this.pipeline.start({ ...this.job, replica, seed }, this.signal);
       const member: Member = { replica, seed, running, tries, cut: false, over: false, activeMs: 0 };
       this.members.push(member);
+      // The others may all be over, so that nobody else looks after it.
+      this.look();
       const episode = await running.outcome;
       member.over = true;
       // One that came to its end while it was being cut has an end.
