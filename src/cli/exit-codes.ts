@@ -7,6 +7,8 @@ export const exitCodes = {
   usage: 2,
   /** Something outside is missing or broke: the image, the network, a machine. */
   infrastructure: 3,
+  /** Somebody ended it (Ctrl-C); what was done by then is kept. 128 and the number of SIGINT, as shells have it. */
+  interrupted: 130,
 } as const;
 
 /** Of `replay verify`: an episode was recorded on machines of another ABI, which no machine here can repeat. */

@@ -42,7 +42,8 @@ export async function startServerProcess(
       ...(recordStates === true ? ["--record-states"] : []),
       ...(memory === undefined ? [] : ["--memory", memory]),
     ],
-    { stdio: ["pipe", "pipe", "inherit"] },
+    // In a group of its own: a Ctrl-C on the terminal is this process's to answer, which ends the server when it has done with it.
+    { stdio: ["pipe", "pipe", "inherit"], detached: true },
   );
   const exited = new Promise<void>((resolve) => {
     child.once("close", () => resolve());

@@ -7,6 +7,7 @@ import { type BestOfOptions, chosenOutcome, playBestOf } from "./pipeline/best-o
 import { type EpisodeJob, Pipeline, type PipelineMetrics, type PipelineOptions } from "./pipeline/index.js";
 import { type EvaluationReport, report } from "./report.js";
 import { subSeed } from "./seeds.js";
+import { narrowEnough, type Wanted } from "./statistics/index.js";
 
 export interface EvaluateOptions {
   tasks: readonly LoadedTask[];
@@ -37,9 +38,8 @@ export interface EvaluateOptions {
   onStart?: ((metrics: () => PipelineMetrics) => void) | undefined;
 }
 
-export interface Until {
-  /** Whether a task that was graded so often, and passed so often, needs no more replicas. */
-  narrow: (n: number, passed: number) => boolean;
+/** Replicas beyond the first ones, until the interval of a task's pass@1 is narrow enough. */
+export interface Until extends Wanted {
   /** Replicas of a task at most. */
   most: number;
 }
@@ -100,6 +100,7 @@ class Evaluation {
       operator: options.operator.name,
       digest: options.digest ?? null,
       bestOf: options.bestOf,
+      until: options.until,
       pipeline: pipeline.metrics(),
       notPlayed: this.all - this.done,
       seconds: (performance.now() - began) / 1_000,
@@ -115,7 +116,8 @@ class Evaluation {
       const graded = [...this.outcomes.values()].filter(
         ({ task, status }) => task === variant.task.id && status === "graded",
       );
-      if (until.narrow(graded.length, graded.filter(({ passed }) => passed === true).length)) return;
+      const passed = graded.filter((outcome) => outcome.passed === true).length;
+      if (narrowEnough(graded.length, passed, until).enough) return;
       await this.replica(variant, replica);
     }
   }

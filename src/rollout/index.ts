@@ -20,6 +20,8 @@ export { type EvaluateOptions, evaluateTaskSet, type Until } from "./evaluate.js
 export { type ModuleReport, testModule } from "./modules/run.js";
 export type { EvaluationReport, Spread, TaskReport } from "./report.js";
 export * from "./pipeline/index.js";
+export { renderMarkdown } from "./markdown.js";
 export { renderScorecard } from "./scorecard.js";
+export { outcomesOf, runLock, storedEpisodes } from "./stored.js";
 export { subSeed } from "./seeds.js";
 export * from "./statistics/index.js";

@@ -1,6 +1,7 @@
 import type { TaskVariant } from "../env/task/index.js";
 import type { EpisodeOutcome } from "./episode.js";
 import { costOf, type Efficiency, efficiencyOf, efficiencyTaskOf } from "./efficiency/index.js";
+import type { Until } from "./evaluate.js";
 import type { BestOfOptions } from "./pipeline/best-of.js";
 import type { PipelineMetrics } from "./pipeline/index.js";
 import { subSeed } from "./seeds.js";
@@ -10,9 +11,9 @@ import {
   icc1,
   type Interval,
   mean,
+  narrowEnough,
   passAtK,
   passHatK,
-  passHatKInterval,
   quantile,
   wilson,
 } from "./statistics/index.js";
@@ -34,10 +35,10 @@ export interface TaskReport {
   pass_hat_k: number | null;
   /** Share of replicas whose chosen try passed; null where each replica is one try. */
   best_of_n: number | null;
-  /** 95 % interval of it: Wilson's of pass@1, to the power of `k`. */
+  /** 95 % interval of it: `ci` to the power of `k`. */
   pass_hat_k_ci: [number, number];
   k: number;
-  /** Wilson's 95 % interval of pass@1, or of best_of_n. */
+  /** 95 % interval of pass@1, or of best_of_n: Wilson's, or where replicas were added until it was narrow, one that may be looked at often. */
   ci: [number, number];
   milestones: { earned_mean: number | null; total: number };
   steps_mean: number | null;
@@ -55,6 +56,8 @@ export interface EvaluationReport {
   operator: string;
   /** Where each replica is the best of several tries: how many, chosen by which rule, sharing how many steps. */
   best_of: { n: number; rule: string; from_step: number } | null;
+  /** Where replicas were added until the interval was so narrow, and how many there might be. */
+  until: { width: number; most: number } | null;
   /** Replicas that were planned when somebody ended the run, and were not played; 0 for a whole run. */
   not_played: number;
   replicas: number;
@@ -99,6 +102,7 @@ export interface EvaluationReport {
 interface Played {
   run: string;
   bestOf: BestOfOptions | undefined;
+  until?: Until | undefined;
   notPlayed: number;
   pipeline: PipelineMetrics | null;
   variants: readonly TaskVariant[];
@@ -113,7 +117,7 @@ interface Played {
 /** Sums up what was played. */
 export function report(played: Played): EvaluationReport {
   const { outcomes, replicas: k, bestOf } = played;
-  const tasks = played.variants.map((variant) => taskReport(variant, outcomes, k, bestOf !== undefined));
+  const tasks = played.variants.map((variant) => taskReport(variant, played));
   const defined = (values: (number | null)[]) => mean(values.filter((value) => value !== null));
   const spread = (values: number[]): Spread => ({ p50: quantile(values, 0.5), p99: quantile(values, 0.99) });
   const steps = outcomes.reduce((sum, outcome) => sum + outcome.steps, 0);
@@ -125,6 +129,7 @@ export function report(played: Played): EvaluationReport {
     operator: played.operator,
     best_of:
       bestOf === undefined ? null : { n: bestOf.n, rule: bestOf.rule, from_step: bestOf.fromStep ?? 0 },
+    until: played.until === undefined ? null : { width: played.until.width, most: played.until.most },
     not_played: played.notPlayed,
     replicas: k,
     seed: played.seed,
@@ -181,17 +186,14 @@ const resamplesFor = (scores: readonly (readonly number[])[]): number =>
 const manyScores = 20_000;
 const fewResamples = 500;
 
-function taskReport(
-  variant: TaskVariant,
-  outcomes: readonly EpisodeOutcome[],
-  k: number,
-  chosen: boolean,
-): TaskReport {
+function taskReport(variant: TaskVariant, { outcomes, replicas: k, bestOf, until }: Played): TaskReport {
   const { id, version, human } = variant.task;
   const mine = outcomes.filter(({ task }) => task === id);
   const graded = mine.filter(({ status }) => status === "graded");
   const n = graded.length;
   const passed = graded.filter((outcome) => outcome.passed === true).length;
+  const chosen = bestOf !== undefined;
+  const ci = until === undefined ? wilson(n, passed) : narrowEnough(n, passed, until).ci;
   const reasons = mine
     .filter(({ status }) => status === "ungraded")
     .map(({ reason }) => reason ?? "no reason was given");
@@ -206,9 +208,9 @@ function taskReport(
     pass_at_1: chosen ? null : passAtK(n, passed, 1),
     pass_hat_k: chosen ? null : passHatK(n, passed, k),
     best_of_n: chosen ? passAtK(n, passed, 1) : null,
-    pass_hat_k_ci: passHatKInterval(n, passed, k),
+    pass_hat_k_ci: [ci[0] ** k, ci[1] ** k],
     k,
-    ci: wilson(n, passed),
+    ci,
     milestones: {
       earned_mean: mean(graded.map(({ milestones }) => milestones.length)),
       total: variant.graph.milestones.length,

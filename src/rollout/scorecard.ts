@@ -8,8 +8,27 @@ const interval = ([low, high]: [number, number]): string => `${share(low)} - ${s
 
 /** The scorecard as people read it in a terminal; pass^k leads. */
 export function renderScorecard(report: EvaluationReport, title = "Scorecard"): string {
-  const { replicas: k, best_of: bestOf } = report;
-  const columns: Column<TaskReport>[] = [
+  const lines = [
+    headingOf(report, title),
+    "",
+    ...renderTable(report.tasks, taskColumns(report)),
+    "",
+    ...summaryLines(report),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+export function headingOf(
+  { operator, total, replicas: k, seed, until }: EvaluationReport,
+  title: string,
+): string {
+  const each = until === null ? "each" : `each or more, until the 95 % interval is ${until.width} wide`;
+  return `${title}: operator ${operator}, ${total.tasks} tasks, ${k} replica${k === 1 ? "" : "s"} ${each}, seed ${seed}`;
+}
+
+/** A row a task. */
+export function taskColumns({ replicas: k, best_of: bestOf, until }: EvaluationReport): Column<TaskReport>[] {
+  return [
     { title: "task", cell: (task) => task.id },
     ...(bestOf === null ? passColumns(k) : [bestOfColumn(bestOf.n)]),
     { title: "95 %", right: true, cell: (task) => interval(task.ci) },
@@ -25,15 +44,17 @@ export function renderScorecard(report: EvaluationReport, title = "Scorecard"): 
       right: true,
       cell: (task) => (task.human_steps === null ? "-" : String(task.human_steps)),
     },
+    ...(until === null
+      ? []
+      : [{ title: "replicas", right: true, cell: (task: TaskReport) => String(task.n + task.ungraded) }]),
     { title: "ungraded", right: true, cell: (task) => String(task.ungraded) },
   ];
-  const { total, timing } = report;
-  const heading = `${title}: operator ${report.operator}, ${total.tasks} tasks, ${k} replica${k === 1 ? "" : "s"} each, seed ${report.seed}`;
+}
+
+/** Totals, times, pools, and all that went wrong. */
+export function summaryLines(report: EvaluationReport): string[] {
+  const { total, timing, replicas: k, best_of: bestOf } = report;
   const lines = [
-    heading,
-    "",
-    ...renderTable(report.tasks, columns),
-    "",
     `${bestOf === null ? `pass^${k} ${share(total.pass_hat_k)}   pass@1 ${share(total.pass_at_1)}` : `best of ${bestOf.n} ${share(total.best_of_n)}`}   score ${share(total.score_mean)}${total.score_ci === null ? "" : ` (${interval(total.score_ci)})`}   passed ${total.passed} of ${total.n} graded, ${total.ungraded} ungraded`,
     `fork to ready ${milliseconds(timing.ready_ms)}   reset ${milliseconds(timing.reset_ms)}   step ${milliseconds(timing.step_ms)}   evaluate ${milliseconds(timing.evaluate_ms)}`,
     `${timing.steps} steps in ${timing.seconds.toFixed(1)} s, ${timing.steps_per_s.toFixed(1)} steps/s, resets and grading included`,
@@ -44,7 +65,8 @@ export function renderScorecard(report: EvaluationReport, title = "Scorecard"): 
     for (const reason of task.ungraded_reasons) lines.push(`ungraded ${task.id}: ${reason}`);
   }
   if (report.task_set !== null) lines.push(`task set ${report.task_set.slice(0, 16)}`);
-  return `${lines.join("\n")}\n`;
+  lines.push(`run ${report.run}`);
+  return lines;
 }
 
 function passColumns(k: number): Column<TaskReport>[] {
@@ -66,14 +88,14 @@ const bestOfColumn = (n: number): Column<TaskReport> => ({
 });
 
 /** So that nobody takes it for pass@1. */
-export function bestOfLine({ n, rule, from_step }: NonNullable<EvaluationReport["best_of"]>): string {
+function bestOfLine({ n, rule, from_step }: NonNullable<EvaluationReport["best_of"]>): string {
   const from = from_step === 0 ? "each from the start" : `forked after step ${from_step}`;
   const by = { score: "the graders' score: an upper bound", reward: "the milestones' reward" }[rule];
   return `each replica is the best of ${n} tries, ${from}, chosen by ${by ?? "who declared the end first"}; it is not pass@1`;
 }
 
 /** What the pools did, and what went wrong on the way. */
-export function pipelineLines({ pipeline, not_played }: EvaluationReport): string[] {
+function pipelineLines({ pipeline, not_played }: EvaluationReport): string[] {
   const unplayed = not_played > 0 ? [`${not_played} replicas were not played: the run was ended`] : [];
   if (pipeline === null) return unplayed;
   const pools = [pipeline.init, pipeline.run, pipeline.verify].map(

@@ -53,7 +53,12 @@ describe("an episode on its way through the pools", () => {
     const client = new FakeClient((index) => {
       if (index === 0) return { evaluate: () => (seen.add("grading"), until(together)) };
       if (index === 1) return { step: () => (seen.add("playing"), until(together)) };
-      return { reset: async () => void (seen.add("booting"), await until(together)) };
+      return {
+        reset: async () => {
+          seen.add("booting");
+          await until(together);
+        },
+      };
     });
     const one = pipeline(client, { pools: { init: 1, run: 1, verify: 1 } });
     const outcomes = await Promise.all(many(3).map((replica) => one.play(job(replica))));
@@ -71,7 +76,9 @@ describe("an episode on its way through the pools", () => {
       return undefined;
     };
     const client = new FakeClient(() => ({
-      reset: async () => void (await at("init")),
+      reset: async () => {
+        await at("init");
+      },
       step: () => at("run"),
       evaluate: () => at("verify"),
     }));
