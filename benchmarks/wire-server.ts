@@ -7,6 +7,8 @@ export interface BenchmarkServer {
   url: string;
   /** Processor time that it has used, all threads together, microseconds; null where the host does not say. */
   processorUs(): number | null;
+  /** The most resident memory that it has had, KiB; null where the host does not say. */
+  peakKib(): number | null;
   stop(): Promise<void>;
 }
 
@@ -18,6 +20,7 @@ export async function startServer(launcher: string, words: readonly string[]): P
   return {
     url: await firstUrl(server),
     processorUs: () => processorUs(server.pid ?? 0),
+    peakKib: () => peakKib(server.pid ?? 0),
     async stop() {
       // Its standard input ends with it, so that the server goes even if this process is killed.
       server.stdin.end();
@@ -47,6 +50,15 @@ function processorUs(pid: number): number | null {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return (Number(fields[11]) + Number(fields[12])) * tickUs;
+  } catch {
+    return null;
+  }
+}
+
+/** The most resident memory that a process has had, KiB; null without `/proc`. */
+export function peakKib(process: number | "self"): number | null {
+  try {
+    return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${process}/status`, "utf8"))?.[1]);
   } catch {
     return null;
   }

@@ -264,6 +264,11 @@ export const catalogue: readonly Entry[] = [
     load: () => import("./commands/bench-machines.js"),
   },
   {
+    path: ["bench", "rollout"],
+    summary: "measure episodes end to end",
+    load: () => import("./commands/bench-rollout.js"),
+  },
+  {
     path: ["bench", "scale"],
     summary: "measure forks of larger goldens, and with more children",
     load: () => import("./commands/bench-scale.js"),

@@ -14,6 +14,7 @@ export {
   type PlayEnd,
   playOn,
   type RolloutClient,
+  type RolloutSession,
   type Stage,
 } from "./episode.js";
 export { type EvaluateOptions, evaluateTaskSet, type Until } from "./evaluate.js";

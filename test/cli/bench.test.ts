@@ -165,3 +165,23 @@ describe.skipIf(imageNames().every(({ name }) => name !== "shell") || process.pl
     });
   },
 );
+
+describe.skipIf(imageNames().every(({ name }) => name !== "shell"))(
+  "bench rollout, with the shell image that is in the cache,",
+  () => {
+    it("prints one object: episodes end to end, how busy the pools were, and what others publish", async () => {
+      const words = ["--episodes", "1", "--operator", "done", "--concurrency", "2", "--json"];
+      const { code, stdout } = await cli(["bench", "rollout", ...words]);
+      expect(code).toBe(0);
+      const pool = { size: number, busy: number, waiting_ms: spread };
+      expect(JSON.parse(stdout)).toMatchObject({
+        host: expect.any(Object) as object,
+        operator: "done",
+        ...{ episodes: 11, passed: 0, ungraded: 0, episodes_per_s: number },
+        ...{ reset_ms: spread, ready_ms: spread, step_ms: spread, evaluate_ms: spread },
+        pools: { init: pool, run: { ...pool, size: 2 }, verify: pool },
+        peers: { container_reset_ms: { low: 60, high: 120 }, osworld_sleeps_s_per_task: { value: 80 } },
+      });
+    }, 240_000);
+  },
+);

@@ -77,8 +77,15 @@ export class FakeClient implements RolloutClient {
       evaluate: async (): Promise<Verdict> => {
         said("evaluate");
         const given = await behaviour.evaluate?.();
-        const usual = { status: "graded", score: 1, passed: true, checks: [] } as const;
-        return { task: task.id, taskVersion: task.version, verifierVersion: "v", ...usual, ...given };
+        const usual = { status: "graded", score: 1, passed: true } as const;
+        return {
+          task: task.id,
+          taskVersion: task.version,
+          verifierVersion: "v",
+          checks: [],
+          ...usual,
+          ...given,
+        };
       },
       observe: () => Promise.resolve({ instruction: "Do it.", results: [] }),
       fork: () => {
