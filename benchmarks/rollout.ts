@@ -95,6 +95,7 @@ function summary(
   { cpuUs, serverPeakKib }: { cpuUs: number | null; serverPeakKib: number | null },
 ): RolloutBenchmark {
   const { total, timing, pipeline } = report;
+  if (pipeline === null) throw new Error("what was played here has a pipeline");
   const episodes = total.n + total.ungraded;
   const pool = (name: keyof PoolSizes) => {
     const { size, utilisation, waitingMs } = pipeline[name];
