@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../../src/client/index.js";
 import { check, readBundle, readIndex, recover } from "../../../src/replay/index.js";
+import { indexPath } from "../../../src/replay/write/index-file.js";
 import { startCli } from "../../support/cli.js";
 import { machinesUnavailable, TEST_IMAGE } from "../../support/machine.js";
 import { until } from "../../support/wire-server.js";
@@ -22,16 +23,27 @@ afterEach(() => {
 
 const player = fileURLToPath(new URL("../support/player.mjs", import.meta.url));
 
-/** Starts a player and kills it so many milliseconds after it has said something. Gives the latest answered step of each bundle. */
-async function killedPlayer(folder: string, what: RegExp, delay: number): Promise<Map<string, number>> {
+/**
+ * Starts a player and kills it so many milliseconds after it has said something, or after an episode of it is in the index. Gives the
+ * latest answered step of each bundle.
+ */
+async function killedPlayer(
+  folder: string,
+  what: RegExp | "finished",
+  delay: number,
+): Promise<Map<string, number>> {
   const child = spawn(process.execPath, [player, folder, "3"], { stdio: ["ignore", "pipe", "inherit"] });
   children.add(child);
   let said = "";
   child.stdout.on("data", (text: Buffer) => {
-    const before = what.test(said);
+    const before = what !== "finished" && what.test(said);
     said += text.toString();
-    if (!before && what.test(said)) setTimeout(() => child.kill("SIGKILL"), delay);
+    if (what !== "finished" && !before && what.test(said)) setTimeout(() => child.kill("SIGKILL"), delay);
   });
+  if (what === "finished") {
+    await until(() => (statSync(indexPath(folder), { throwIfNoEntry: false })?.size ?? 0) > 0);
+    setTimeout(() => child.kill("SIGKILL"), delay);
+  }
   await new Promise((resolve) => child.once("close", resolve));
   children.delete(child);
   const steps = new Map<string, number>();
@@ -79,8 +91,8 @@ describe("a recorder that is killed", () => {
         left -= 1;
         const folder = scratch();
         folders.push(folder);
-        // Most are killed among their steps, some after many episodes, and some before anything can be on disk.
-        const what = left % 10 === 0 ? /\n/ : / [1-9]\d*\n/;
+        // Most are killed among their steps, some once an episode is whole, and some before anything can be on disk.
+        const what = left % 10 === 0 ? /\n/ : left % 10 === 1 ? "finished" : / [1-9]\d*\n/;
         const answered = await killedPlayer(folder, what, Math.random() ** 3 * 50);
         wrong = [...wrong, ...(await faults(folder, answered))];
         whole += (await readIndex(folder)).size;
