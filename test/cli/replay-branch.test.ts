@@ -79,7 +79,7 @@ describe.skipIf(unavailable !== null)("shinken replay branch", () => {
     [["--at", "1", "--operator", "oracel"], "oracle"],
     [["--at", "9", "--operator", "null"], "there is no step 9"],
     [["--at", "3", "--operator", "null"], "the episode is over after step 3"],
-    [["--at", "1", "--operator", "null", "--effects", "mock"], "no gateway"],
+    [["--at", "1", "--operator", "null", "--effects", "mock"], "no machine has a way out"],
     [["--at", "1", "--operator", "null", "--tasks", join(folder, "nothing")], "no such file or folder"],
   ])("%j exits with 2 and says why", async (words, why) => {
     const { code, stderr } = await branch(...words);
