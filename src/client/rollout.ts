@@ -100,10 +100,15 @@ export class RemoteRollout implements AsyncIterable<RemoteEpisode> {
     this.#listens = listens;
   }
 
-  /** Opens it on the server; the first pull does that by itself. */
+  /** Opens it on the server; the first pull does that by itself. One that was refused may be tried again. */
   async open(): Promise<this> {
-    this.#opened ??= this.#open();
-    this.#result = await this.#opened;
+    const opening = (this.#opened ??= this.#open());
+    try {
+      this.#result = await opening;
+    } catch (error) {
+      if (this.#opened === opening) this.#opened = undefined;
+      throw error;
+    }
     if (!this.#closed) this.#caller.trackRollout(this);
     return this;
   }
@@ -175,6 +180,12 @@ export class RemoteRollout implements AsyncIterable<RemoteEpisode> {
   async close(): Promise<void> {
     if (this.#closed || this.#opened === undefined) return;
     this.#closed = true;
+    // What was refused has nothing to end; whoever pulled was told why.
+    const opened = await this.#opened.then(
+      () => true,
+      () => false,
+    );
+    if (!opened) return;
     try {
       await this.#call("rollout.close");
     } catch (error) {

@@ -39,7 +39,12 @@ export function lockDifferences(a: RunLock, b: RunLock): LockDifference[] {
   });
 }
 
-function flat({ settings, taskSet, ...rest }: RunLock): Record<string, Value> {
-  const named = Object.entries(settings).map(([name, value]) => [`settings.${name}`, value] as const);
-  return { task_set: taskSet, ...rest, ...Object.fromEntries(named) };
+/** A model stands under its own name alone: what operator and settings say of it as well would be told, and have to be allowed, thrice. */
+function flat({ settings, taskSet, operator, ...rest }: RunLock): Record<string, Value> {
+  const { model } = rest;
+  const named = Object.entries(settings)
+    .filter(([name, value]) => name !== "model" || value !== model)
+    .map(([name, value]) => [`settings.${name}`, value] as const);
+  const player = model === null ? operator : operator.replace(`:${model}`, "");
+  return { task_set: taskSet, ...rest, operator: player, ...Object.fromEntries(named) };
 }

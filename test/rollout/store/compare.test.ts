@@ -134,6 +134,16 @@ describe("two runs that were played otherwise", () => {
     expect(compareRuns(store, a, b, { allowed }).regression.significant).toBe(false);
   });
 
+  it("by two models differ in the model alone, whatever operator and settings say of it", () => {
+    const of = (model: string) => {
+      const settings = { ...lock.settings, model };
+      return runOf(good, { operator: `openai:${model} (best of 2 by score)`, model, settings });
+    };
+    const [a, b] = [of("m-1"), of("m-1-large")];
+    const { differences } = compareRuns(store, a, b, { allowed: allowedFields(["model"]) });
+    expect(differences).toEqual([{ field: "model", task: null, a: "m-1", b: "m-1-large" }]);
+  });
+
   it("leave out tasks of one of them, and are refused with none in common", () => {
     const [a, b] = [runOf({ a: [1], b: [1] }), runOf({ b: [1], c: [1] })];
     expect(compareRuns(store, a, b)).toMatchObject({ only_a: ["a"], only_b: ["c"], paired: { tasks: 1 } });

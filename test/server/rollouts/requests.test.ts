@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { connect } from "../../../src/client/index.js";
 import { scriptedFactory } from "../../support/scripted-environment.js";
 import { Peer, start, stopAll } from "../../support/wire-server.js";
 import { opened } from "./support.js";
@@ -79,6 +80,21 @@ describe("rollout.open", () => {
     expect(await opened(peer, { tasks: "all" })).toMatchObject({ tasks: ["scripted"], left_out: ["exam"] });
     const { error } = await peer.ask({ op: "rollout.open", tasks: ["scriptd"] });
     expect(error.suggestion).toBe('did you mean "scripted"?');
+  });
+
+  it("that was refused is no reason for its client not to close it, or to try again", async () => {
+    const server = await start({ factory, limits: { rollouts: 1 } });
+    const client = await connect(server.url);
+    const [first, second, third] = [0, 1, 2].map(() => client.rollout({ tasks: ["scripted"] }));
+    await first?.open();
+    const full = expect.objectContaining({ code: "too_many_rollouts" }) as Error;
+    await expect(second?.next()).rejects.toEqual(full);
+    await second?.close();
+    await expect(third?.open()).rejects.toEqual(full);
+    await first?.close();
+    expect((await third?.next())?.task).toBe("scripted");
+    await third?.close();
+    await client.close();
   });
 
   it("opens as many as the server may have, and each name once", async () => {
