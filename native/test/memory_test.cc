@@ -282,7 +282,8 @@ TEST_CASE("after every step of a random tree of forks exactly the pages that som
 }
 
 TEST_ON_BOTH_MEMORIES(
-    "a digest hashes the pages written since the last one and some that were open, whatever was written before or frozen") {
+    "a digest hashes the pages written since the last one and some that were open, whatever was written "
+    "before or frozen") {
   auto pool = std::make_shared<PagePool>();
   const auto owner = fresh_memory(pool, kPages);
   MachineMemory& memory = *owner;

@@ -21,7 +21,8 @@ struct Digest {
 Digest hash_bytes(std::span<const u8> bytes, u64 seed = 0);
 /// Same value as `hash_bytes` of the 4 KiB at `page`.
 Digest hash_page(const u8* page);
-/// Pages that are best hashed at once: one page's multiplications wait for each other, those of several do not.
+/// Pages that are best hashed at once: one page's multiplications wait for each other, those of several do
+/// not.
 inline constexpr unsigned kHashedAtOnce = 4;
 /// `hash_page` of each of the `kHashedAtOnce` pages, in half the time.
 void hash_pages(const u8* const* pages, Digest* hashes);

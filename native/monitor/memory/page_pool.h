@@ -37,8 +37,8 @@ struct Page {
   /// Content hash, computed at the first call. Racing callers store the same value.
   Digest content_hash();
   void set_hash(const Digest& hash);
-  /// Notes the hash of a page that may be written any moment: not cached before `hashed` is set. True if it is
-  /// another one than was noted, or cached, last.
+  /// Notes the hash of a page that may be written any moment: not cached before `hashed` is set. True if it
+  /// is another one than was noted, or cached, last.
   bool note_hash(const Digest& hash) {
     const u64 lo = hash_lo.load(std::memory_order_relaxed), hi = hash_hi.load(std::memory_order_relaxed);
     hash_lo.store(hash.lo, std::memory_order_relaxed);
