@@ -4,7 +4,6 @@
  */
 import { randomUUID } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { EnvironmentOptions } from "../../env/checkpoints.js";
 import type {
   Decision,
@@ -17,6 +16,8 @@ import type {
 import { isInfrastructure, ShinkenError } from "../../errors/index.js";
 import type { Verdict } from "../../verifiers/verdict.js";
 import type { SessionFacts } from "../format/channels.js";
+import { statePath } from "../write/leftovers.js";
+import { release, takeNew } from "../write/owner.js";
 import type { RecordedSession, Recorder } from "../write/recorder.js";
 import type { Recording } from "../write/recording.js";
 import { hostFacts, type RecordedFacts, sessionFacts } from "./facts.js";
@@ -289,8 +290,9 @@ export class RecordedEnvironment implements Environment {
     if (this.#astray) return;
     if (this.#inner.state === undefined || this.#inner.saveState === undefined) return;
     this.#kept = this.#step;
-    const path = join(this.#recorder.folder, `.state-${randomUUID()}`);
+    const path = statePath(this.#recorder.folder, randomUUID());
     try {
+      takeNew(path);
       const { instructions, guestMs } = await this.#inner.state();
       const { digest } = await this.#inner.saveState(path);
       const pages = { delta: await readFile(path) };
@@ -299,6 +301,7 @@ export class RecordedEnvironment implements Environment {
       this.#event("marker", { kind: "no_state", ...told(error) });
     } finally {
       await rm(path, { force: true });
+      release(path);
     }
   }
 

@@ -112,6 +112,13 @@ export function livingOwner(file: string): string | null {
   return isAlive(owner) ? `process ${owner.pid}` : null;
 }
 
+/** Whether whoever wrote the file about itself has ended; of what cannot be asked here, whether it has rested for long. */
+export function isAbandoned(path: string): boolean {
+  const owner = parse(readIfThere(path));
+  if (owner === null || owner.place !== self().place) return Date.now() - modified(path) >= foreignAfter;
+  return !isAlive(owner);
+}
+
 let own: Owner | null = null;
 
 function self(): Owner {

@@ -91,6 +91,8 @@ export class Recorder {
   #number = 0;
   #scheduled = false;
   #closing: Promise<void> | null = null;
+  /** Told by the thread that it may end. */
+  #stopped: () => void = () => undefined;
   #next = 1;
   readonly #stats = { finished: 0, failed: 0, bytes: 0 };
 
@@ -171,11 +173,28 @@ export class Recorder {
     this.#closing ??= (async () => {
       await Promise.all([...this.#recordings.values()].map((recording) => recording.finish()));
       this.#post();
+      await this.#stop();
       const thread = this.#thread;
       this.#thread = null;
       await thread?.worker.terminate();
     })();
     return this.#closing;
+  }
+
+  /** A thread that is ended while it prunes leaves a lock that looks like a living process's. A disk that hangs is not waited for. */
+  async #stop(): Promise<void> {
+    const thread = this.#thread;
+    if (thread === null) return;
+    thread.worker.ref();
+    await new Promise<void>((resolve) => {
+      const late = setTimeout(resolve, this.#stallMs);
+      this.#stopped = () => {
+        clearTimeout(late);
+        resolve();
+      };
+      thread.worker.once("exit", this.#stopped);
+      this.#send({ kind: "stop", id: 0 });
+    });
   }
 
   #send(request: RecorderRequest): number {
@@ -311,6 +330,10 @@ export class Recorder {
       this.#look();
       return;
     }
+    if (reply === "stopped") {
+      this.#stopped();
+      return;
+    }
     if ("failed" in reply) {
       this.#fail(reply.id, reply.failed.code, reply.failed.message);
       return;
@@ -345,7 +368,7 @@ function idOf(request: RecorderRequest): number {
 
 /** Whether it means nothing without its recording. */
 function isOf(request: RecorderRequest): boolean {
-  return Array.isArray(request) || request.kind !== "abandon";
+  return Array.isArray(request) || request.kind === "open" || request.kind === "finish";
 }
 
 /** Of what a task is called only what every file system takes; the episode's id makes it unique. */

@@ -10,6 +10,7 @@ import { filesAt } from "../files.js";
 import { sknVersion } from "../format/version.js";
 import { BundleWriter } from "./bundle-writer.js";
 import { appendIndex, homeOf, type IndexLine, readIndex } from "./index-file.js";
+import { removeLeftovers } from "./leftovers.js";
 import { livingOwner, release, take } from "./owner.js";
 import { type Damage, type Scan, scan } from "./scan.js";
 
@@ -31,7 +32,7 @@ export interface Recovery {
   reason: string | null;
 }
 
-/** Recovers the bundles of a folder, or one. Rejects with what the file system says, where a file cannot be read or written. */
+/** Recovers the bundles of a folder, and tidies it, or one. Rejects with what the file system says, where a file cannot be read or written. */
 export async function recover(path: string): Promise<Recovery[]> {
   const files = (await filesAt(path)).map((file) => resolve(file));
   const folder = (await stat(path)).isDirectory() ? resolve(path) : null;
@@ -44,6 +45,7 @@ export async function recover(path: string): Promise<Recovery[]> {
     const line = home === null ? undefined : indexes.get(home)?.get(relative(home, file));
     recoveries.push(await recoverOne(file, home, line));
   }
+  if (folder !== null) for (const each of new Set([folder, ...indexes.keys()])) await removeLeftovers(each);
   return recoveries;
 }
 

@@ -45,7 +45,19 @@ export interface EndRequest {
   id: number;
 }
 
-export type RecorderRequest = OpenRequest | EventRequest | FlushRequest | EndRequest | ForgetRequest;
+/** Nothing is recorded any more: let folders be, and say so. */
+export interface StopRequest {
+  kind: "stop";
+  id: 0;
+}
+
+export type RecorderRequest =
+  | OpenRequest
+  | EventRequest
+  | FlushRequest
+  | EndRequest
+  | ForgetRequest
+  | StopRequest;
 
 /** Requests in the order of their numbers, which count all that this recorder ever asked for, modulo 2^32. */
 export interface Batch {
@@ -53,11 +65,12 @@ export interface Batch {
   requests: RecorderRequest[];
 }
 
-/** Of what a bundle became, or that whoever waits for a number may look whether it was reached. */
+/** Of what a bundle became; that whoever waits for a number may look whether it was reached; that the thread may end. */
 export type RecorderReply =
   | { id: number; finished: { bytes: number } }
   | { id: number; failed: { code: string; message: string } }
-  | "reached";
+  | "reached"
+  | "stopped";
 
 /**
  * Memory that both threads see, so that a session need not wait for a message to learn that its flush is done. Cells of an Int32Array.

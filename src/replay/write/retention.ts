@@ -8,6 +8,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { blobGraceMs } from "./blobs.js";
 import { indexPath, readIndex, shortenIndex } from "./index-file.js";
 import { readEvents } from "../read/reader.js";
+import { pruneFile, removeLeftovers } from "./leftovers.js";
 import { livingOwner, lockPath, release, take } from "./owner.js";
 import { scan } from "./scan.js";
 
@@ -25,11 +26,13 @@ export interface Pruned {
   bytes: number;
 }
 
-/** For the recorder's thread: looks after folders while they grow. */
+/** For the recorder's thread: looks after folders, when recording into them begins and while they grow. */
 export class Retention {
   readonly #budget: number;
-  readonly #folders = new Map<string, { grown: number; running: boolean }>();
+  readonly #folders = new Map<string, { grown: number; running: Promise<unknown> | null }>();
+  #stopped = false;
 
+  /** Infinite: what is whole stays. */
   constructor(budgetBytes: number) {
     this.#budget = budgetBytes;
   }
@@ -37,8 +40,20 @@ export class Retention {
   /** Recording into the folder begins. */
   watch(folder: string): void {
     if (this.#folders.has(folder)) return;
-    this.#folders.set(folder, { grown: 0, running: false });
-    this.#look(folder);
+    const known = { grown: 0, running: null as Promise<unknown> | null };
+    this.#folders.set(folder, known);
+    known.running = removeLeftovers(folder, () => this.#stopped)
+      .catch(() => undefined)
+      .finally(() => {
+        known.running = null;
+        this.#look(folder);
+      });
+  }
+
+  /** Settles when nothing is removed any more, and no lock of pruning is left. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all([...this.#folders.values()].map(({ running }) => running));
   }
 
   /** A bundle of so many bytes was finished; content beside it is found when somebody looks. */
@@ -51,14 +66,14 @@ export class Retention {
 
   #look(folder: string): void {
     const known = this.#folders.get(folder);
-    if (known === undefined || known.running) return;
-    known.running = true;
+    if (known === undefined || known.running !== null || this.#stopped) return;
+    if (this.#budget === Number.POSITIVE_INFINITY) return;
     known.grown = 0;
     // A folder that cannot be pruned is one that cannot be written either, which whoever writes it tells.
-    void prune(folder, this.#budget)
+    known.running = prune(folder, this.#budget, () => this.#stopped)
       .catch(() => undefined)
       .finally(() => {
-        known.running = false;
+        known.running = null;
       });
   }
 }
@@ -71,12 +86,19 @@ interface Entry {
   modified: number;
 }
 
-/** Removes what is too much. Null where another process does so at this moment. */
-export async function prune(folder: string, budgetBytes: number): Promise<Pruned | null> {
-  const lock = join(folder, "prune");
+/**
+ * Removes what is too much. Null where another process does so at this moment. `stopped` is asked between files; once it says so, what
+ * is gone by then is left out of the index, and no more goes.
+ */
+export async function prune(
+  folder: string,
+  budgetBytes: number,
+  stopped: () => boolean = () => false,
+): Promise<Pruned | null> {
+  const lock = pruneFile(folder);
   if (!take(lock)) return null;
   try {
-    return await new Pruning(folder, budgetBytes).run();
+    return await new Pruning(folder, budgetBytes, stopped).run();
   } finally {
     release(lock);
   }
@@ -85,12 +107,14 @@ export async function prune(folder: string, budgetBytes: number): Promise<Pruned
 class Pruning {
   readonly #folder: string;
   readonly #budget: number;
+  readonly #stopped: () => boolean;
   #bytes = 0;
   #looked = 0;
 
-  constructor(folder: string, budget: number) {
+  constructor(folder: string, budget: number, stopped: () => boolean) {
     this.#folder = folder;
     this.#budget = budget;
+    this.#stopped = stopped;
   }
 
   async run(): Promise<Pruned> {
@@ -98,8 +122,10 @@ class Pruning {
     const blobs = new Map((await this.#blobs()).map((blob) => [blob.name, blob]));
     for (const { bytes } of [...bundles, ...blobs.values()]) this.#bytes += bytes;
     const pruned: Pruned = { bundles: 0, blobs: 0, bytes: this.#bytes };
-    if (this.#bytes <= this.#budget) return pruned;
+    if (this.#bytes <= this.#budget || this.#stopped()) return pruned;
     const uses = await this.#uses(bundles);
+    // Half of the uses would make much of the content look unused.
+    if (this.#stopped()) return pruned;
     const users = new Map<string, number>();
     for (const hashes of uses.values())
       for (const hash of hashes) users.set(hash, (users.get(hash) ?? 0) + 1);
@@ -112,7 +138,7 @@ class Pruning {
     const living = await this.#ancestors(bundles);
     const gone = new Set<string>();
     for (const bundle of bundles) {
-      if (this.#bytes <= this.#budget * leaveShare) break;
+      if (this.#bytes <= this.#budget * leaveShare || this.#stopped()) break;
       if (living.has(bundle.name) || livingOwner(bundle.path) !== null) continue;
       rmSync(bundle.path, { force: true });
       rmSync(lockPath(bundle.path), { force: true });
@@ -137,6 +163,7 @@ class Pruning {
     const index = await readIndex(this.#folder);
     const uses = new Map<string, readonly string[]>();
     for (const { name, path } of bundles) {
+      if (this.#stopped()) break;
       const known = index.get(name)?.blobs;
       if (known !== undefined) uses.set(name, known);
       else {
@@ -171,7 +198,7 @@ class Pruning {
     const entries: Entry[] = [];
     for (const task of this.#tasks())
       for (const name of namesIn(join(this.#folder, task)))
-        if (/\.skn(\.damaged(\.\d+)?)?$/.test(name))
+        if (!this.#stopped() && /\.skn(\.damaged(\.\d+)?)?$/.test(name))
           await this.#add(entries, `${task}/${name}`, join(this.#folder, task, name));
     return entries;
   }
@@ -182,9 +209,7 @@ class Pruning {
     for (const prefix of namesIn(root))
       for (const name of namesIn(join(root, prefix))) {
         const path = join(root, prefix, name);
-        if (!name.endsWith(".tmp")) await this.#add(entries, name, path);
-        // What a killed writer left.
-        else if (Date.now() - modifiedAt(path) > blobGraceMs) rmSync(path, { force: true });
+        if (!this.#stopped() && !name.endsWith(".tmp")) await this.#add(entries, name, path);
       }
     return entries;
   }

@@ -13,7 +13,7 @@ const bundles = new Map<number, BundleState>();
 const redactors = new Map<number, Redactor>();
 const stores = new Map<string, BlobStore>();
 const { cells: shared, budgetBytes } = workerData as ThreadData;
-const retention = budgetBytes === null ? null : new Retention(budgetBytes);
+const retention = new Retention(budgetBytes ?? Number.POSITIVE_INFINITY);
 const port = parentPort;
 if (port === null) throw new Error("this file is a worker thread of the recorder");
 
@@ -36,12 +36,13 @@ function serve(request: RecorderRequest, replies: RecorderReply[]): void {
       if (request.length === 1) bundle?.flush();
       else bundle?.add(request);
     } else if (request.kind === "open") {
-      retention?.watch(request.folder);
+      retention.watch(request.folder);
       const redactor = redactors.get(request.session) ?? new Redactor(request.secrets);
       redactors.set(request.session, redactor);
       bundles.set(id, new BundleState(request, storeOf(request.folder), redactor));
     } else if (request.kind === "forget") redactors.delete(id);
     else if (request.kind === "finish") void finish(id);
+    else if (request.kind === "stop") void retention.stop().then(() => port?.postMessage(["stopped"]));
     else {
       bundles.get(id)?.abandon();
       bundles.delete(id);
@@ -59,7 +60,7 @@ async function finish(id: number): Promise<void> {
     await bundle.finish();
     bundles.delete(id);
     reply = { id, finished: { bytes: bundle.bytes } };
-    retention?.grown(bundle.folder, bundle.bytes);
+    retention.grown(bundle.folder, bundle.bytes);
   } catch (error) {
     reply = fail(id, error);
   }
