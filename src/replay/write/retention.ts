@@ -53,7 +53,7 @@ export class Retention {
   /** Settles when nothing is removed any more, and no lock of pruning is left. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await Promise.all([...this.#folders.values()].map(({ running }) => running));
+    await Promise.all([...this.#folders.values()].map(({ running }) => running ?? Promise.resolve()));
   }
 
   /** A bundle of so many bytes was finished; content beside it is found when somebody looks. */
