@@ -2,8 +2,10 @@
 import type { Category, Scenario } from "../types.js";
 import { scenarios as coordinates } from "./coordinates/index.js";
 import { scenarios as stateTracking } from "./state-tracking/index.js";
+import { scenarios as toolSelection } from "./tool-selection/index.js";
 
 const all: Partial<Record<Category, readonly Scenario[]>> = {
+  tool_selection: toolSelection,
   coordinates,
   state_tracking: stateTracking,
 };
