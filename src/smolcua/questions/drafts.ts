@@ -9,7 +9,7 @@ export interface Crossing {
   /** The right side, then the wrong one. */
   first: readonly [string, string];
   second: readonly [string, string];
-  say(first: string, second: string): string;
+  say: (first: string, second: string) => string;
 }
 
 export function crossed({ situation, question, fields, first, second, say }: Crossing): Draft {
@@ -31,7 +31,8 @@ export interface Pool {
   /** The parts of each option. */
   options: readonly (readonly string[])[];
   right: number;
-  say?(...values: readonly string[]): string;
+  /** The option as it is shown; without it the parts with spaces between. */
+  say?: (...values: readonly string[]) => string;
 }
 
 export function pooled({ situation, question, fields, options, right, say }: Pool): Draft {

@@ -101,7 +101,7 @@ export const converters: Scenario = {
       fields: ["tool", "version"],
       options: names,
       right: faults.indexOf("none"),
-      say: (tool, version) => `${tool ?? ""}, version ${version ?? ""}`,
+      say: (tool, version) => `${tool}, version ${version}`,
     });
   },
 };

@@ -73,7 +73,7 @@ export const bulkPrice: Scenario = {
         ["bulk", String(calls(other))],
       ],
       right: bulk ? 1 : 0,
-      say: (tool, n) => `${tool ?? ""} in ${n ?? ""} calls`,
+      say: (tool, n) => `${tool} in ${n} calls`,
     });
   },
 };
