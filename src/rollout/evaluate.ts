@@ -5,6 +5,7 @@ import type { Operator } from "../operator/index.js";
 import type { EpisodeOutcome, RolloutClient } from "./episode.js";
 import { type BestOfOptions, chosenOutcome, playBestOf } from "./pipeline/best-of.js";
 import { type EpisodeJob, Pipeline, type PipelineMetrics, type PipelineOptions } from "./pipeline/index.js";
+import type { PriceTable } from "./efficiency/index.js";
 import { type EvaluationReport, report } from "./report.js";
 import { subSeed } from "./seeds.js";
 import { narrowEnough, type Wanted } from "./statistics/index.js";
@@ -30,6 +31,8 @@ export interface EvaluateOptions {
   until?: Until | undefined;
   /** What an earlier part of the run has played: not played again. */
   before?: readonly EpisodeOutcome[] | undefined;
+  /** For models that do not tell what they cost. */
+  prices?: PriceTable | undefined;
   /** Ends the run early: what plays is stopped, what waits is not begun, and the report is of what is done. */
   signal?: AbortSignal | undefined;
   /** Told as each episode ends. */
@@ -103,6 +106,8 @@ class Evaluation {
       until: options.until,
       pipeline: pipeline.metrics(),
       notPlayed: this.all - this.done,
+      stepsBefore: (options.before ?? []).reduce((sum, { steps }) => sum + steps, 0),
+      prices: options.prices,
       seconds: (performance.now() - began) / 1_000,
     });
   }

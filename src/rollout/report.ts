@@ -1,6 +1,12 @@
 import type { TaskVariant } from "../env/task/index.js";
 import type { EpisodeOutcome } from "./episode.js";
-import { costOf, type Efficiency, efficiencyOf, efficiencyTaskOf } from "./efficiency/index.js";
+import {
+  costOf,
+  type Efficiency,
+  efficiencyOf,
+  efficiencyTaskOf,
+  type PriceTable,
+} from "./efficiency/index.js";
 import type { Until } from "./evaluate.js";
 import type { BestOfOptions } from "./pipeline/best-of.js";
 import type { PipelineMetrics } from "./pipeline/index.js";
@@ -85,10 +91,12 @@ export interface EvaluationReport {
   /** What it cost; of the best of several tries only the chosen one. */
   efficiency: Efficiency;
   timing: {
+    /** Of a run that went on, its last part; of a queue, from handing it in to this report, however long that waited. */
     seconds: number;
+    /** Taken in these seconds. */
     steps: number;
-    /** Steps of all episodes over the whole time, resets and grading included. */
-    steps_per_s: number;
+    /** Steps over the whole time, resets and grading included; null where nodes of a queue played. */
+    steps_per_s: number | null;
     ready_ms: Spread;
     reset_ms: Spread;
     step_ms: Spread;
@@ -104,6 +112,9 @@ interface Played {
   bestOf: BestOfOptions | undefined;
   until?: Until | undefined;
   notPlayed: number;
+  /** Steps that an earlier part of the run has taken. */
+  stepsBefore?: number | undefined;
+  prices?: PriceTable | undefined;
   pipeline: PipelineMetrics | null;
   variants: readonly TaskVariant[];
   outcomes: EpisodeOutcome[];
@@ -120,7 +131,7 @@ export function report(played: Played): EvaluationReport {
   const tasks = played.variants.map((variant) => taskReport(variant, played));
   const defined = (values: (number | null)[]) => mean(values.filter((value) => value !== null));
   const spread = (values: number[]): Spread => ({ p50: quantile(values, 0.5), p99: quantile(values, 0.99) });
-  const steps = outcomes.reduce((sum, outcome) => sum + outcome.steps, 0);
+  const steps = outcomes.reduce((sum, outcome) => sum + outcome.steps, 0) - (played.stepsBefore ?? 0);
   const scores = played.variants.map(({ task }) => scoresOf(task.id, outcomes));
   const correlation = icc1(scores);
   const byId = new Map(played.variants.map((variant) => [variant.task.id, variant]));
@@ -155,7 +166,7 @@ export function report(played: Played): EvaluationReport {
     timing: {
       seconds: played.seconds,
       steps,
-      steps_per_s: played.seconds > 0 ? steps / played.seconds : 0,
+      steps_per_s: pace(played, steps),
       ready_ms: spread(outcomes.map(({ readyMs }) => readyMs).filter((ms) => ms !== null)),
       reset_ms: spread(outcomes.filter(({ resetMs }) => resetMs > 0).map(({ resetMs }) => resetMs)),
       step_ms: spread(outcomes.flatMap(({ stepMs }) => stepMs)),
@@ -169,11 +180,15 @@ export function report(played: Played): EvaluationReport {
         const variant = byId.get(outcome.task);
         return variant === undefined ? [] : [costOf(outcome, variant)];
       }),
+      prices: played.prices,
     }),
     pipeline: played.pipeline,
     episodes: outcomes,
   };
 }
+
+const pace = ({ pipeline, seconds }: Played, steps: number): number | null =>
+  pipeline === null ? null : seconds > 0 ? steps / seconds : 0;
 
 const scoresOf = (task: string, outcomes: readonly EpisodeOutcome[]): number[] =>
   outcomes.flatMap((outcome) =>

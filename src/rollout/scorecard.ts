@@ -1,4 +1,5 @@
 import type { EvaluationReport, Spread, TaskReport } from "./report.js";
+import { efficiencyLines } from "./efficiency/index.js";
 import { type Column, renderTable } from "./table.js";
 
 const share = (value: number | null): string => (value === null ? "-" : value.toFixed(2));
@@ -57,7 +58,8 @@ export function summaryLines(report: EvaluationReport): string[] {
   const lines = [
     `${bestOf === null ? `pass^${k} ${share(total.pass_hat_k)}   pass@1 ${share(total.pass_at_1)}` : `best of ${bestOf.n} ${share(total.best_of_n)}`}   score ${share(total.score_mean)}${total.score_ci === null ? "" : ` (${interval(total.score_ci)})`}   passed ${total.passed} of ${total.n} graded, ${total.ungraded} ungraded`,
     `fork to ready ${milliseconds(timing.ready_ms)}   reset ${milliseconds(timing.reset_ms)}   step ${milliseconds(timing.step_ms)}   evaluate ${milliseconds(timing.evaluate_ms)}`,
-    `${timing.steps} steps in ${timing.seconds.toFixed(1)} s, ${timing.steps_per_s.toFixed(1)} steps/s, resets and grading included`,
+    paceLine(timing),
+    ...efficiencyLines(report.efficiency),
   ];
   if (bestOf !== null) lines.push(bestOfLine(bestOf));
   lines.push(...pipelineLines(report));
@@ -79,6 +81,12 @@ function passColumns(k: number): Column<TaskReport>[] {
     },
     { title: "pass@1", right: true, cell: (task) => share(task.pass_at_1) },
   ];
+}
+
+function paceLine({ steps, seconds, steps_per_s }: EvaluationReport["timing"]): string {
+  return steps_per_s === null
+    ? `${steps} steps, ${seconds.toFixed(1)} s after they were queued`
+    : `${steps} steps in ${seconds.toFixed(1)} s, ${steps_per_s.toFixed(1)} steps/s, resets and grading included`;
 }
 
 const bestOfColumn = (n: number): Column<TaskReport> => ({

@@ -121,6 +121,13 @@ describe.skipIf(unavailable !== null)("shinken eval", () => {
     expect(all.episodes).toHaveLength(30);
   }, 240_000);
 
+  it("plays nothing for a report that could not be written", async () => {
+    const report = join(folder, "nowhere", "card.md");
+    const { code, stdout } = await evaluate("--report", report);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "bad_request", path: "--report" } });
+  });
+
   it("plays more replicas of a task until its interval is narrow, and no more than it may", async () => {
     const until = async (...words: string[]) =>
       JSON.parse((await evaluate("--replicas", "2", ...words)).stdout) as Report;

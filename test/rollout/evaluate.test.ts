@@ -4,6 +4,7 @@ import { EchoEnvironment, TaskEnvironmentFactory } from "../../src/env/index.js"
 import { makeTask } from "../../src/env/task/index.js";
 import { ShinkenError } from "../../src/errors/index.js";
 import {
+  type Account,
   failOperator,
   nullOperator,
   type Operator,
@@ -20,6 +21,12 @@ import { start, stopAll } from "../support/wire-server.js";
 afterEach(stopAll);
 
 const task = makeTask(document);
+
+/** What a model that tells no price says of one episode. */
+const told: Account = {
+  ...{ stopped: "done", detail: null, requests: 1, retries: 0, malformed: 0 },
+  ...{ tokens_in: 1_000, tokens_out: 100, estimated: false, dollars: null, served: null, fingerprint: null },
+};
 
 /** A client without a server, whose sessions score what the test says. */
 function scripted(scores: (number | Error)[]): EvaluateOptions["connect"] {
@@ -92,9 +99,37 @@ describe("evaluating a task set", () => {
     expect(efficiency.steps).toMatchObject({ unplayed_tasks: [], ungraded_tasks: [] });
     expect(efficiency.latency.by_step[0]).toMatchObject({ from: 1, steps: 5, p50_ms: { guest: null } });
     expect(efficiency.latency.by_step.reduce((sum, range) => sum + range.steps, 0)).toBe(5 * steps);
-    expect(efficiency.spending).toMatchObject({ tokens_in: 0, uncounted: 5, dollars: null });
+    expect(efficiency.spending).toMatchObject({ tokens_in: null, uncounted: 5, dollars: null });
+    expect(efficiency.latency.share).toMatchObject({ guest: null, harness: null, judge: null });
     expect(efficiency.behaviour).toMatchObject({ loop_rate: null, no_progress_rate: null });
     expect(efficiency.blind_pursuit.rate).toBeNull();
+  });
+
+  it("tells the pace of what it has played now, not of what an earlier part of the run had", async () => {
+    const first = await evaluateTaskSet({ ...options, replicas: 3, connect: scripted([1]) });
+    const before = first.episodes;
+    const whole = await evaluateTaskSet({ ...options, before, connect: scripted([1]) });
+    expect(whole.total.n).toBe(5);
+    const [all, now] = [first.timing.steps / 3, whole.timing.steps / 2];
+    expect(now).toBe(all);
+    const nothing = await evaluateTaskSet({ ...options, before: whole.episodes, connect: scripted([1]) });
+    expect(nothing.timing).toMatchObject({ steps: 0, steps_per_s: 0 });
+  });
+
+  it("prices what a model read and wrote, and says on the card what that cost", async () => {
+    const account = (): Account => ({ ...told, served: "m-1-2026-01-02" });
+    const operator: Operator = {
+      name: "openai:m-1",
+      model: "m-1",
+      play: (variant) => ({ ...scriptedPlayer(variant.task.oracle?.steps ?? []), account }),
+    };
+    const prices = { as_of: "2026-01-01", source: "a test", models: { "m-1": { in: 2, out: 8 } } };
+    const report = await evaluateTaskSet({ ...options, operator, prices, connect: scripted([1]) });
+    expect(report.efficiency.spending).toMatchObject({ tokens_in: 5_000, prices_as_of: "2026-01-01" });
+    expect(report.efficiency.spending.dollars).toBeCloseTo(5 * 0.0028, 12);
+    expect(renderScorecard(report)).toContain(
+      "tokens 5000 in, 500 out   $0.0140, $0.0028 a task, $0.0028 a pass",
+    );
   });
 
   it("gives the same seeds and parameters to a second run of the same seed, and others to another", async () => {

@@ -1,5 +1,5 @@
-import { writeFileSync } from "node:fs";
-import { basename, extname } from "node:path";
+import { existsSync, writeFileSync } from "node:fs";
+import { basename, dirname, extname } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ShinkenError } from "../../errors/index.js";
 import type { EpisodeOutcome, EvaluationReport, SelectionRule } from "../../rollout/index.js";
@@ -75,7 +75,12 @@ export function define(command: Command): void {
       "--record-states",
       "keep the machines in which they end, too, so that grading again need not run them",
     )
-    .option("--store <file>", "run store that the run is kept in (runs.db in the state folder)", true)
+    .addOption(
+      new Option("--store <file>", "run store that the run is kept in").default(
+        true,
+        "runs.db in the state folder",
+      ),
+    )
     .option("--no-store", "keep it nowhere")
     .option("--resume <run>", "go on with a run that was interrupted; the rest of the command as it was")
     .option(
@@ -98,12 +103,14 @@ async function evaluate(folder: string, options: EvalOptions): Promise<void> {
     { connect },
     { startServerProcess },
     { publishedScorers: scorers },
+    { loadPrices },
   ] = await Promise.all([
     import("../../env/index.js"),
     import("../../rollout/index.js"),
     import("../../client/index.js"),
     import("../server-process.js"),
     import("../../suites/index.js"),
+    import("../../rollout/efficiency/index.js"),
   ]);
   checkOptions(options);
   const operator = await resolveOperator(options);
@@ -148,6 +155,7 @@ async function evaluate(folder: string, options: EvalOptions): Promise<void> {
     const report = await evaluateTaskSet({
       ...{ tasks, digest, operator, replicas, seed, bestOf },
       ...{ run: book.run, before: book.before, signal: interrupt.signal },
+      prices: operator.model === undefined ? undefined : await loadPrices(),
       until: untilWidth === undefined ? undefined : { width: untilWidth, most: options.replicasMost },
       pipeline: {
         pools: given({ init: options.initPool, run: options.concurrency, verify: options.verifyPool }),
@@ -200,6 +208,11 @@ function checkOptions({ url, record, store, resume, report = [] }: EvalOptions):
       throw new ShinkenError("bad_request", `--report ${file}: reports are Markdown or JSON`, {
         path: "--report",
         suggestion: "name a file that ends in .md or .json",
+      });
+    if (!existsSync(dirname(file)))
+      throw new ShinkenError("bad_request", `--report ${file}: there is no folder ${dirname(file)}`, {
+        path: "--report",
+        suggestion: "make it first",
       });
   }
 }

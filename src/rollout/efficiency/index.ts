@@ -11,6 +11,12 @@ export type {
 export { type Latency, type LatencyRange, latencyOf, type TimePart, timeParts } from "./latency.js";
 export { costOf, efficiencyTaskOf } from "./outcome.js";
 export { dollarsOf, loadPrices, type PriceTable, priceTableSchema } from "./prices.js";
-export { type Efficiency, type EfficiencyInput, efficiencyOf, renderEfficiency } from "./report.js";
+export {
+  type Efficiency,
+  type EfficiencyInput,
+  efficiencyLines,
+  efficiencyOf,
+  renderEfficiency,
+} from "./report.js";
 export { type Spending, spendingOf } from "./spending.js";
 export { type WeightedEfficiency, weightedEfficiency } from "./wes.js";

@@ -20,8 +20,8 @@ export interface LatencyRange {
 
 export interface Latency {
   by_step: LatencyRange[];
-  /** Share of all the time that steps took, by part; null where nothing was told. */
-  share: Record<TimePart, number> | null;
+  /** Share of all the time that steps took, by part; null of a part that nobody told, and where nothing was told. */
+  share: Record<TimePart, number | null> | null;
   /** Median total of steps of the last range over that of the first; null with one range. */
   late_over_early: number | null;
   reset_p50_ms: number | null;
@@ -36,14 +36,17 @@ export function latencyOf(episodes: readonly EpisodeCost[]): Latency {
     return times.length === 0 ? [] : [rangeOf(times, from, to < from ? null : to)];
   });
   const all = episodes.flatMap(({ times }) => times);
-  const sums = partsOf((part) => sumOf(told(all, part)));
-  const total = sumOf(Object.values(sums));
+  const sums = partsOf((part) => {
+    const times = told(all, part);
+    return times.length === 0 ? null : sumOf(times);
+  });
+  const total = sumOf(Object.values(sums).map((sum) => sum ?? 0));
   const [first, last] = [by_step[0], by_step.at(-1)];
   const early = first?.total_p50_ms ?? 0;
   const late = last?.total_p50_ms ?? null;
   return {
     by_step,
-    share: total > 0 ? partsOf((part) => sums[part] / total) : null,
+    share: total > 0 ? partsOf((part) => shareOf(sums[part], total)) : null,
     late_over_early: by_step.length > 1 && early > 0 && late !== null ? late / early : null,
     reset_p50_ms: quantile(
       episodes.map(({ resetMs }) => resetMs),
@@ -69,6 +72,8 @@ function rangeOf(times: readonly StepTime[], from: number, to: number | null): L
     total_p50_ms: quantile(totals, 0.5),
   };
 }
+
+const shareOf = (sum: number | null, total: number): number | null => (sum === null ? null : sum / total);
 
 const told = (times: readonly StepTime[], part: TimePart): number[] =>
   times.flatMap((time) => time[part] ?? []);

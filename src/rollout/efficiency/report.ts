@@ -54,7 +54,7 @@ const dollars = (value: number | null): string => (value === null ? "-" : `$${va
 
 /** The figures as people read them in a terminal. */
 export function renderEfficiency(found: Efficiency): string {
-  const { steps, latency, spending, behaviour, blind_pursuit: blind } = found;
+  const { latency } = found;
   const columns: Column<LatencyRange>[] = [
     {
       title: "steps",
@@ -69,13 +69,33 @@ export function renderEfficiency(found: Efficiency): string {
     { title: "all ms", right: true, cell: ({ total_p50_ms }) => milliseconds(total_p50_ms) },
   ];
   const lines = [
-    `WES+ ${share(steps.wes_plus_single)} single, ${share(steps.wes_plus_grouped)} grouped   WES- ${share(steps.wes_minus)}   ${share(steps.steps_over_human)} times a person's steps where passed`,
-    `tokens ${spending.tokens_in} in, ${spending.tokens_out} out   ${dollars(spending.dollars)}, ${dollars(spending.dollars_per_task)} a task, ${dollars(spending.dollars_per_pass)} a pass`,
-    `loops ${percent(behaviour.loop_rate)} of ${behaviour.watched} episodes   no progress ${percent(behaviour.no_progress_rate)} of ${behaviour.traced_steps} steps`,
-    `blind pursuit ${percent(blind.rate)} of ${blind.episodes} episodes: attempts ${percent(blind.attempted_rate)}, completions ${percent(blind.completed_rate)}; ${blind.unknown} of which no check tells, ${blind.ungraded} ungraded`,
+    ...summaryOf(found),
     "",
     ...renderTable(latency.by_step, columns),
     ...found.warnings.map((warning) => `warning: ${warning}`),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** What was told, in a line each; nothing of what nobody told. */
+export function efficiencyLines(found: Efficiency): string[] {
+  const { steps, spending, behaviour, blind_pursuit: blind } = found;
+  const [effort, cost, loops, pursuit] = summaryOf(found);
+  return [
+    steps.wes_plus_single !== null ? effort : undefined,
+    spending.tokens_in !== null ? cost : undefined,
+    behaviour.watched > 0 || behaviour.traced_steps > 0 ? loops : undefined,
+    blind.episodes > 0 ? pursuit : undefined,
+    ...found.warnings.map((warning) => `warning: ${warning}`),
+  ].filter((line) => line !== undefined);
+}
+
+function summaryOf({ steps, spending, behaviour, blind_pursuit: blind }: Efficiency): string[] {
+  const tokens = (count: number | null): string => (count === null ? "-" : String(count));
+  return [
+    `WES+ ${share(steps.wes_plus_single)} single, ${share(steps.wes_plus_grouped)} grouped   WES- ${share(steps.wes_minus)}   ${share(steps.steps_over_human)} times a person's steps where passed`,
+    `tokens ${tokens(spending.tokens_in)} in, ${tokens(spending.tokens_out)} out   ${dollars(spending.dollars)}, ${dollars(spending.dollars_per_task)} a task, ${dollars(spending.dollars_per_pass)} a pass`,
+    `loops ${percent(behaviour.loop_rate)} of ${behaviour.watched} episodes   no progress ${percent(behaviour.no_progress_rate)} of ${behaviour.traced_steps} steps`,
+    `blind pursuit ${percent(blind.rate)} of ${blind.episodes} episodes: attempts ${percent(blind.attempted_rate)}, completions ${percent(blind.completed_rate)}; ${blind.unknown} of which no check tells, ${blind.ungraded} ungraded`,
+  ];
 }

@@ -4,9 +4,9 @@ import type { EpisodeCost } from "./cost.js";
 import { dollarsOf, type PriceTable } from "./prices.js";
 
 export interface Spending {
-  /** Of all episodes that counted them, ungraded ones too: they were paid for. */
-  tokens_in: number;
-  tokens_out: number;
+  /** Of all episodes that counted them, ungraded ones too: they were paid for. Null where none did. */
+  tokens_in: number | null;
+  tokens_out: number | null;
   /** Episodes whose tokens nobody counted. */
   uncounted: number;
   /** US dollars of the episodes that have a price; null where none has. */
@@ -35,8 +35,8 @@ export function spendingOf(episodes: readonly EpisodeCost[], prices: PriceTable 
   const tasks = [...byTaskOf(priced).values()];
   const passes = priced.filter(({ score }) => score === 1).length;
   return {
-    tokens_in: sumOf(counted.map(({ tokensIn }) => tokensIn ?? 0)),
-    tokens_out: sumOf(counted.map(({ tokensOut }) => tokensOut ?? 0)),
+    tokens_in: counted.length === 0 ? null : sumOf(counted.map(({ tokensIn }) => tokensIn ?? 0)),
+    tokens_out: counted.length === 0 ? null : sumOf(counted.map(({ tokensOut }) => tokensOut ?? 0)),
     uncounted: episodes.length - counted.length,
     dollars,
     dollars_per_task: mean(tasks.map((of) => mean(of.map((one) => one.dollars)) ?? 0)),

@@ -45,6 +45,8 @@ class Node {
   private readonly options: WorkOptions;
   private readonly tally: WorkTally = { acknowledged: 0, givenBack: 0, lost: 0 };
   private readonly late = new AbortController();
+  /** Goldens that the last notice told of. */
+  private toldOf = 0;
 
   constructor(options: WorkOptions) {
     this.options = options;
@@ -74,7 +76,9 @@ class Node {
 
   private async announce(): Promise<void> {
     const { queue, node, goldens } = this.options;
-    await queue.announce({ node, url: null, goldens: goldens?.() ?? [] });
+    const held = goldens?.() ?? [];
+    this.toldOf = held.length;
+    await queue.announce({ node, url: null, goldens: held });
   }
 
   private async slot(): Promise<void> {
@@ -105,6 +109,9 @@ class Node {
         (result) => () => this.acknowledge(lease, result),
         (error: unknown) => () => this.giveBack(lease, error),
       );
+      // The next lease is chosen by what this node is known to hold.
+      if ((this.options.goldens?.().length ?? 0) !== this.toldOf)
+        await this.announce().catch(this.trouble(null));
       if (lost.signal.aborted) this.tally.lost += 1;
       else await this.answered(lease, answer);
     } finally {
