@@ -111,7 +111,7 @@ function summary(
     ungraded: total.ungraded,
     seconds: rounded(timing.seconds),
     episodes_per_s: rounded(episodes / timing.seconds),
-    steps_per_s: rounded(timing.steps_per_s),
+    steps_per_s: rounded(timing.steps_per_s ?? 0),
     reset_ms: spread(timing.reset_ms),
     ready_ms: spread(timing.ready_ms),
     step_ms: spread(timing.step_ms),

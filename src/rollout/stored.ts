@@ -75,8 +75,9 @@ export function storedEpisodes(
     return {
       episode: attempt.episode ?? randomUUID(),
       task: outcome.task,
-      taskVersion: variant.task.version,
-      verifierVersion,
+      // A server may have other graders than we: who gave the verdict says so in it.
+      taskVersion: told.verdict?.taskVersion ?? variant.task.version,
+      verifierVersion: told.verdict?.verifierVersion ?? verifierVersion,
       image: variant.task.image,
       golden: null,
       variant: variant.digest,

@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openRunStore } from "../../src/rollout/store/index.js";
 import { document } from "../env/session-support.js";
 import { folderForFile } from "../rollout/replays/support.js";
 import { cli, finished, startCli } from "../support/cli.js";
 import { machinesUnavailable } from "../support/machine.js";
+import { scriptedFactory } from "../support/scripted-environment.js";
+import { start, stopAll } from "../support/wire-server.js";
 
 const unavailable = await machinesUnavailable();
 const folder = folderForFile();
@@ -39,6 +41,23 @@ const rows = (run: string) => {
     opened.close();
   }
 };
+
+describe("shinken eval at a server of somebody else", () => {
+  afterEach(stopAll);
+
+  it.each([
+    ["two-files", "0.0.1", /two-files 0\.0\.1, not /],
+    ["other", "1.0.0", /no two-files/],
+  ])("plays nothing where that has %s %s", async (id, version, message) => {
+    const others = [{ id, version, instruction: "Anything.", tags: [] }];
+    const server = await start({ factory: { ...scriptedFactory, tasks: () => others } });
+    const { code, stdout } = await evaluate("--url", server.url, "--no-store");
+    expect(code).toBe(2);
+    const { error } = JSON.parse(stdout) as { error: { code: string; path: string; message: string } };
+    expect(error).toMatchObject({ code: "bad_request", path: "--url" });
+    expect(error.message).toMatch(message);
+  });
+});
 
 describe.skipIf(unavailable !== null)("shinken eval", () => {
   it("keeps the run in the store, tells what the pools did, and writes reports", async () => {

@@ -121,7 +121,7 @@ describe("evaluating a task set", () => {
     const operator: Operator = {
       name: "openai:m-1",
       model: "m-1",
-      play: (variant) => ({ ...scriptedPlayer(variant.task.oracle?.steps ?? []), account }),
+      play: (variant) => ({ ...scriptedPlayer(variant.task.oracle.map((action) => [action])), account }),
     };
     const prices = { as_of: "2026-01-01", source: "a test", models: { "m-1": { in: 2, out: 8 } } };
     const report = await evaluateTaskSet({ ...options, operator, prices, connect: scripted([1]) });

@@ -104,6 +104,7 @@ async function evaluate(folder: string, options: EvalOptions): Promise<void> {
     { startServerProcess },
     { publishedScorers: scorers },
     { loadPrices },
+    { checkServerTasks },
   ] = await Promise.all([
     import("../../env/index.js"),
     import("../../rollout/index.js"),
@@ -111,6 +112,7 @@ async function evaluate(folder: string, options: EvalOptions): Promise<void> {
     import("../server-process.js"),
     import("../../suites/index.js"),
     import("../../rollout/efficiency/index.js"),
+    import("../server-tasks.js"),
   ]);
   checkOptions(options);
   const operator = await resolveOperator(options);
@@ -162,8 +164,18 @@ async function evaluate(folder: string, options: EvalOptions): Promise<void> {
         budgets,
         retries: options.retries,
       },
-      // Our own server, a child on loopback, inherits the token and wants it, too.
-      connect: () => connect(url, { token: process.env["SHINKEN_TOKEN"] || undefined }),
+      connect: async () => {
+        // Our own server, a child on loopback, inherits the token and wants it, too.
+        const client = await connect(url, { token: process.env["SHINKEN_TOKEN"] || undefined });
+        if (options.url === undefined) return client;
+        return checkServerTasks(client, tasks).then(
+          () => client,
+          async (error: unknown) => {
+            await client.close();
+            throw error;
+          },
+        );
+      },
       onStart: (metrics) => progress.start(metrics, replicas * tasks.length),
       onEpisode: (outcome, done, all) => {
         keep(outcome);
