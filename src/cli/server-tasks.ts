@@ -1,5 +1,5 @@
 import type { ShinkenClient } from "../client/index.js";
-import type { LoadedTask } from "../env/index.js";
+import type { LoadedTask } from "../env/task/index.js";
 import { ShinkenError } from "../errors/index.js";
 
 const shown = 5;
