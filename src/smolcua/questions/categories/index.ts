@@ -1,5 +1,6 @@
 /** Every category's scenarios. */
 import type { Category, Scenario } from "../types.js";
+import { scenarios as coding } from "./coding/index.js";
 import { scenarios as coordinates } from "./coordinates/index.js";
 import { scenarios as nextActions } from "./next-actions/index.js";
 import { scenarios as stateTracking } from "./state-tracking/index.js";
@@ -7,6 +8,7 @@ import { scenarios as strategySwitching } from "./strategy-switching/index.js";
 import { scenarios as toolSelection } from "./tool-selection/index.js";
 
 const all: Partial<Record<Category, readonly Scenario[]>> = {
+  coding,
   tool_selection: toolSelection,
   next_actions: nextActions,
   strategy_switching: strategySwitching,
