@@ -5,10 +5,12 @@ import { scenarios as coordinates } from "./coordinates/index.js";
 import { scenarios as nextActions } from "./next-actions/index.js";
 import { scenarios as stateTracking } from "./state-tracking/index.js";
 import { scenarios as strategySwitching } from "./strategy-switching/index.js";
+import { scenarios as structuredOutput } from "./structured-output/index.js";
 import { scenarios as toolSelection } from "./tool-selection/index.js";
 
 const all: Partial<Record<Category, readonly Scenario[]>> = {
   coding,
+  structured_output: structuredOutput,
   tool_selection: toolSelection,
   next_actions: nextActions,
   strategy_switching: strategySwitching,

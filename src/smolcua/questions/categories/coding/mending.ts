@@ -50,9 +50,7 @@ function lineOf(program: Program, part: Part): string {
 /** All programs that differ from this one in exactly that part. */
 function changed(program: Program, part: Part): Program[] {
   const values = { start: starts, operator: operatorNames, added: additions }[part];
-  return values
-    .filter((value) => value !== program[part])
-    .map((value) => ({ ...program, [part]: value }) as Program);
+  return values.filter((value) => value !== program[part]).map((value) => ({ ...program, [part]: value }));
 }
 
 /** Two candidates change the faulty line and two another: neither line nor text alone tells. */
