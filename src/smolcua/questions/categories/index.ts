@@ -2,6 +2,7 @@
 import type { Category, Scenario } from "../types.js";
 import { scenarios as coding } from "./coding/index.js";
 import { scenarios as coordinates } from "./coordinates/index.js";
+import { scenarios as multiConstraint } from "./multi-constraint/index.js";
 import { scenarios as nextActions } from "./next-actions/index.js";
 import { scenarios as stateTracking } from "./state-tracking/index.js";
 import { scenarios as strategySwitching } from "./strategy-switching/index.js";
@@ -10,6 +11,7 @@ import { scenarios as toolSelection } from "./tool-selection/index.js";
 
 const all: Partial<Record<Category, readonly Scenario[]>> = {
   coding,
+  multi_constraint: multiConstraint,
   structured_output: structuredOutput,
   tool_selection: toolSelection,
   next_actions: nextActions,
