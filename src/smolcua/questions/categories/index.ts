@@ -10,13 +10,13 @@ import { scenarios as structuredOutput } from "./structured-output/index.js";
 import { scenarios as toolSelection } from "./tool-selection/index.js";
 
 const all: Partial<Record<Category, readonly Scenario[]>> = {
-  coding,
-  multi_constraint: multiConstraint,
-  structured_output: structuredOutput,
   tool_selection: toolSelection,
   next_actions: nextActions,
   strategy_switching: strategySwitching,
+  coding,
+  structured_output: structuredOutput,
   coordinates,
+  multi_constraint: multiConstraint,
   state_tracking: stateTracking,
 };
 
