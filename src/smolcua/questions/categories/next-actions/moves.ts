@@ -44,7 +44,7 @@ export const scrolling: Scenario = {
       fields: ["list", "direction"],
       first: [side, left ? "right" : "left"],
       second: sides(goal === ascending, "down", "up"),
-      say: (list, direction) => `the ${list} one, ${direction}`,
+      say: (list, direction) => `list: ${list}, direction: ${direction}`,
     });
   },
 };
@@ -70,7 +70,7 @@ export const tabKeys: Scenario = {
       fields: ["key", "times"],
       first: sides(forward, "Tab", "Shift+Tab"),
       second: [String(times), String(between ? steps : steps - 1)],
-      say: (key, n) => `${key}, pressed ${n === "1" ? "once" : `${n} times`}`,
+      say: (key, n) => `${key}, times: ${n}`,
     });
   },
 };
@@ -119,11 +119,11 @@ export const loadingPage: Scenario = {
         ? `The page shows a turning wheel in place of its table and has done so for ${waited} seconds since it was last loaded`
         : `The page shows its table and has done so for ${waited} seconds`;
     return pooled({
-      situation: `The table ${page} of the user ${own} is to be exported by the button Export. Rules: while a page shows a turning wheel, one waits up to ${limit} seconds after it was loaded, and beyond that reloads it; the user's name is dealt with only after the wheel is gone. Under a wrong name nothing is exported: first the user has to be changed by the button User. ${state}. The name at the top is ${user}.`,
+      situation: `The table ${page} of the user ${own} is to be exported by the button Export. Rules: while a page shows a turning wheel, one awaits the table up to ${limit} seconds after it was loaded, and beyond that reloads it; the user's name is dealt with only after the wheel is gone. Under a wrong name nothing is exported: first the user has to be changed by the button User. ${state}. The name at the top is ${user}.`,
       question: "What is the next action?",
       fields: ["action", "target"],
       options: [
-        ["wait for", "table"],
+        ["await", "table"],
         ["reload", "page"],
         ["click", "Export"],
         ["click", "User"],

@@ -94,7 +94,7 @@ export const bookingDates: Scenario = {
         [other, String(options[3])],
       ],
       right: 0,
-      say: (field, day) => `set ${field} to June ${day}`,
+      say: (field, day) => `set ${field} to day ${day}`,
     });
   },
 };

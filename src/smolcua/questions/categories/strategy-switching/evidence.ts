@@ -23,12 +23,13 @@ export const deadClick: Scenario = {
       question: "What is to be done before anything else?",
       fields: ["step", "object"],
       options: [
-        ["click anew on", button],
+        ["click anew", button],
         ["write into", field],
         ["close", box],
         ["wait for", "page"],
       ],
       right,
+      say: (step, object) => `${step}: ${object}`,
     });
   },
 };
@@ -112,7 +113,7 @@ export const laterStage: Scenario = {
       fields: ["change", "next"],
       first: sides(better, "keep", "undo"),
       second: sides(late, "ask", "try"),
-      say: (change, next) => `${change} the change, then ${next === "ask" ? `ask ${who}` : "try others"}`,
+      say: (change, next) => `${change}, then ${next}`,
     });
   },
 };

@@ -55,12 +55,13 @@ export const deadline: Scenario = {
       question: "What is to be done now?",
       fields: ["step", "object"],
       options: [
-        ["go on with", exact],
-        ["change to", fast],
+        ["go on", exact],
+        ["change", fast],
         ["ask for", "time"],
         ["hand in", "pages"],
       ],
       right,
+      say: (step, object) => `${step}: ${object}`,
     });
   },
 };
@@ -84,7 +85,7 @@ export const incident: Scenario = {
       fields: ["step", "notice"],
       first: sides(recent, "roll back", "restart"),
       second: sides(many, "call", "note"),
-      say: (step, notice) => `${step} ${service}, ${notice === "call" ? `call ${who}` : "note it"}`,
+      say: (step, notice) => `${step}, then ${notice}`,
     });
   },
 };
@@ -132,6 +133,7 @@ export const closedDoor: Scenario = {
         ["wait", `${pause} minutes`],
       ],
       right,
+      say: (step, object) => `${step}: ${object}`,
     });
   },
 };

@@ -43,7 +43,7 @@ export const unknownResult: Scenario = {
     const tries = random.between(1, 7);
     const [safe, action] = random.pick([
       [false, "pays the invoice"],
-      [false, "adds one order"],
+      [false, "adds an order for"],
       [false, "sends the letter"],
       [false, "books the room"],
       [true, "sets the price of"],
