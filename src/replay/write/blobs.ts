@@ -3,6 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { compress } from "../format/zstd.js";
+import { syncPath } from "./durable.js";
 
 /** Where the blob of a hash lies in a folder of bundles. */
 export function blobPath(folder: string, sha256: string): string {
@@ -19,6 +20,9 @@ export class BlobStore {
   readonly #folder: string;
   /** When this process made or touched a blob: most repeats come soon. */
   readonly #seen = new Map<string, number>();
+  /** Folders with names that the disk may not have yet. */
+  #fresh = new Set<string>();
+  #syncing: Promise<void> = Promise.resolve();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -31,11 +35,14 @@ export class BlobStore {
     if (now - (this.#seen.get(sha256) ?? 0) < believedMs) return sha256;
     const path = blobPath(this.#folder, sha256);
     if (!touch(path, now)) {
-      mkdirSync(dirname(path), { recursive: true });
+      const made = mkdirSync(dirname(path), { recursive: true });
       const temporary = `${path}.${process.pid}-${randomBytes(4).toString("hex")}.tmp`;
       try {
         writeFileSync(temporary, compress(content), { mode: 0o600, flush: true });
         renameSync(temporary, path);
+        this.#fresh.add(dirname(path));
+        // It may have made the folder of all content, too.
+        if (made !== undefined) this.#fresh.add(dirname(dirname(path))).add(this.#folder);
       } catch (error) {
         rmSync(temporary, { force: true });
         throw error;
@@ -44,6 +51,21 @@ export class BlobStore {
     if (this.#seen.size >= seenAtMost) this.#seen.clear();
     this.#seen.set(sha256, now);
     return sha256;
+  }
+
+  /** Settles when the disk has all content so far under its names. Rejects with what the file system says. */
+  sync(): Promise<void> {
+    const folders = this.#fresh;
+    this.#fresh = new Set();
+    // Whoever comes meanwhile may refer to content that waits here.
+    const before = this.#syncing;
+    const syncing = (async () => {
+      await Promise.all([before, ...[...folders].map(syncPath)]);
+    })();
+    this.#syncing = syncing.catch(() => {
+      for (const folder of folders) this.#fresh.add(folder);
+    });
+    return syncing;
   }
 }
 

@@ -9,8 +9,9 @@ import { BlobRef, Utf16Text } from "../format/values.js";
 import { blobBytes, deltaChars } from "../format/version.js";
 import { BlobStore } from "./blobs.js";
 import { BundleWriter } from "./bundle-writer.js";
+import { syncPath } from "./durable.js";
 import { EpisodeSummary } from "./episode-summary.js";
-import { appendIndex } from "./index-file.js";
+import { appendIndex, indexPath } from "./index-file.js";
 import { release, takeNew } from "./owner.js";
 import type { EventRequest, OpenRequest } from "./requests.js";
 import { Redactor } from "./secrets.js";
@@ -84,11 +85,15 @@ export class BundleState {
     this.#writer.closeChunk();
   }
 
+  /** Settles when the disk has the file, its name, its content and its line of the index, in that order. */
   async finish(): Promise<void> {
-    await this.#writer.finish();
     const { folder, file } = this.#request;
+    await Promise.all([this.#writer.finish(), this.#blobs.sync()]);
+    // The task's folder and the index may be new in theirs.
+    await Promise.all([syncPath(dirname(this.#path)), syncPath(folder)]);
     const { length: bytes } = this.#writer;
     appendIndex(folder, { file, bytes, sha256: this.#writer.sha256(), ...this.#summary.line() });
+    await Promise.all([syncPath(indexPath(folder)), syncPath(folder)]);
     release(this.#path);
   }
 

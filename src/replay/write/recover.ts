@@ -3,13 +3,14 @@
  * any MCAP tool looks for is written. A file is replaced at once or not at all, and never while somebody writes it.
  */
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
-import { copyFile, open, rename, rm, stat } from "node:fs/promises";
+import { copyFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { filesAt } from "../files.js";
 import { sknVersion } from "../format/version.js";
 import { BundleWriter } from "./bundle-writer.js";
 import { appendIndex, homeOf, type IndexLine, readIndex } from "./index-file.js";
+import { syncPath } from "./durable.js";
 import { removeLeftovers } from "./leftovers.js";
 import { livingOwner, release, take } from "./owner.js";
 import { type Damage, type Scan, scan } from "./scan.js";
@@ -116,7 +117,7 @@ async function finish(file: string, home: string | null, found: Scan): Promise<P
       await copyFile(file, kept);
     }
     await rename(temporary, file);
-    await syncFolder(dirname(file));
+    await syncPath(dirname(file));
     if (home !== null) {
       const line = lineOf(found, relative(home, file), writer.length, writer.sha256());
       appendIndex(home, { ...line, recovered: true });
@@ -142,13 +143,4 @@ function freeName(wanted: string): string {
   let name = wanted;
   for (let number = 1; existsSync(name); number += 1) name = `${wanted}.${number}`;
   return name;
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
