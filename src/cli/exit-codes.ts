@@ -11,5 +11,5 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** Of `replay verify`: an episode was recorded on machines of another ABI, which no machine here can repeat. */
+/** Of `replay verify`: an episode was recorded on machines of another ABI or image, which no machine here can repeat. */
 export const otherMachine = 4;

@@ -19,6 +19,8 @@ export interface Provenance {
   /** Run seed; null if nobody seeded. */
   seed: number | null;
   image: string;
+  /** Digest of the image as it was then; absent where machines have none. */
+  imageDigest?: string | undefined;
   /** Digest of the golden: of what it was made from. */
   golden: string;
   fork: ForkOrigin;

@@ -353,6 +353,8 @@ export interface GoldenKey {
 /** A frozen state, the parent of replicas. Immutable. */
 export interface Golden {
   readonly digest: string;
+  /** Digest of the image that it was booted from. Absent where there is none. */
+  readonly image?: string | undefined;
   readonly memoryBytes: number;
   fork(options?: ForkOptions): Promise<Sandbox>;
   /**

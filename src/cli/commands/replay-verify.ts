@@ -23,7 +23,7 @@ export function define(command: Command): void {
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
-      "\nRuns each episode again from its golden, seed and actions, and compares the state of the machine, the observation and the reward after each step with the recorded ones.\n\nExamples:\n  shinken eval tasks/demo --record runs\n  shinken replay verify runs --tasks tasks/demo\n\nExit codes: 0 all are equal, 1 one differs, 2 usage, or a file is damaged or cannot be run again, 3 no machine can be made, 4 a file was recorded on machines of another ABI. Of several the lowest.",
+      "\nRuns each episode again from its golden, seed and actions, and compares the state of the machine, the observation and the reward after each step with the recorded ones.\n\nExamples:\n  shinken eval tasks/demo --record runs\n  shinken replay verify runs --tasks tasks/demo\n\nExit codes: 0 all are equal, 1 one differs, 2 usage, or a file is damaged or cannot be run again, 3 no machine can be made, 4 a file was recorded on machines of another ABI, or of another image of that name. Of several the lowest.",
     )
     .action(verify);
 }

@@ -4,6 +4,7 @@ import { Ensemble, type Join } from "./ensemble.js";
 
 export class EnsembleGolden implements Golden {
   readonly digest: string;
+  readonly image: string | undefined;
   readonly memoryBytes: number;
   readonly #main: Golden;
   readonly #services: ReadonlyMap<string, Golden>;
@@ -12,6 +13,7 @@ export class EnsembleGolden implements Golden {
   /** The goldens stay their owner's. */
   constructor(main: Golden, services: ReadonlyMap<string, Golden>, join: Join) {
     this.digest = main.digest;
+    this.image = main.image;
     this.memoryBytes = main.memoryBytes;
     this.#main = main;
     this.#services = services;

@@ -1,5 +1,5 @@
 import { isInfrastructure, ShinkenError } from "../../errors/index.js";
-import type { Sandbox } from "../../sandbox/sandbox.js";
+import type { Golden, Sandbox } from "../../sandbox/sandbox.js";
 import type { Verdict } from "../../verifiers/verdict.js";
 import { parseActions } from "../aci/index.js";
 import {
@@ -49,7 +49,7 @@ export class Session implements Environment {
   #seeds: SeedState | null = null;
   #lease: GoldenLease | null = null;
   /** State digest of the golden that the present episode began with; a branch knows its parent's. */
-  #golden = "";
+  #golden: Pick<Golden, "digest" | "image"> = { digest: "" };
   #episode: Episode | null = null;
   /** What the present episode's machine died of. */
   #death: ShinkenError | null = null;
@@ -79,7 +79,8 @@ export class Session implements Environment {
       const lease = await start.golden();
       this.#lease?.release();
       this.#lease = lease;
-      this.#golden = lease.golden.digest;
+      const { digest, image } = lease.golden;
+      this.#golden = { digest, image };
       const baseline = await start.grader?.baseline();
       this.#checkOpen(cancellation);
       const path = seeds === null ? "" : `${this.task}/episode-${seeds.episode}`;
@@ -217,7 +218,8 @@ export class Session implements Environment {
       params: structuredClone(start.params),
       seed,
       image: this.#scenario.image,
-      golden: this.#golden,
+      ...(this.#golden.image === undefined ? {} : { imageDigest: this.#golden.image }),
+      golden: this.#golden.digest,
       fork: origin,
       use: start.use,
       granted: [...start.granted],

@@ -32,6 +32,9 @@ const session = z.looseObject({
   params: open,
   seed: count.nullable().describe("Run seed; null where nobody gave one."),
   image: z.string().nullable(),
+  image_digest: hex(32)
+    .optional()
+    .describe("Digest of the image as it was then; its name may mean another later."),
   golden: z.string().nullable().describe("Digest of the golden: of what it was made from."),
   machine_abi: count.nullable().describe("Machines of another one do not repeat this episode."),
   provider: z.string().nullable(),

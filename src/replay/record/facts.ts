@@ -36,6 +36,7 @@ export function sessionFacts(
     params: origin?.params ?? {},
     seed: origin?.seed ?? null,
     image: origin?.image ?? null,
+    ...(origin?.imageDigest === undefined ? {} : { image_digest: origin.imageDigest }),
     golden: origin?.golden ?? null,
     machine_abi: machine.machineAbi,
     provider: machine.provider,

@@ -18,7 +18,7 @@ export interface VerifyOptions {
 }
 
 /**
- * What became of a file: it repeats itself, or does not; machines here are of another ABI; it is damaged, or holds nothing that can be
+ * What became of a file: it repeats itself, or does not; machines here are of another ABI or image; it is damaged, or holds nothing that can be
  * run again; the harness failed.
  */
 export type Outcome = "equal" | "different" | "other_machine" | "unusable" | "failed";
@@ -62,10 +62,12 @@ async function verify(file: string, { open }: VerifyOptions, hashes: IndexedHash
   }
 }
 
+/** Recorded facts without which no machine here is the recorded one. */
+const otherMachine: ReadonlySet<string> = new Set(["machine_abi", "image_digest"]);
 const lacking: ReadonlySet<string> = new Set(["image_missing", "host_unsupported"]);
 
 function outcomeOf(error: ShinkenError): Outcome {
-  if (error.code === "not_repeatable" && error.path === "machine_abi") return "other_machine";
+  if (error.code === "not_repeatable" && otherMachine.has(error.path ?? "")) return "other_machine";
   // An image that is not there is no fault of the file's.
   const root = error.cause instanceof ShinkenError ? error.cause : error;
   return isInfrastructure(error) || lacking.has(root.code) ? "failed" : "unusable";

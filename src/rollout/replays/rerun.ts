@@ -123,11 +123,23 @@ async function begin(bundle: Bundle, options: RerunOptions, generations: number)
     planOf(bundle, options.until);
     const { seed, params, fork } = facts;
     const told = await session.reset({ seed: seed ?? undefined, params, origin: originOf(fork) });
+    checkImage(facts, session);
     return { session, told, difference: null };
   } catch (error) {
     await session.close();
     throw error;
   }
+}
+
+/** Throws where the image's name means another image now: nothing of the episode could be as it was. */
+function checkImage({ image, image_digest: recorded }: SessionFacts, session: Session): void {
+  const now = session.provenance().imageDigest;
+  if (recorded === undefined || now === undefined || recorded === now) return;
+  throw notRepeatable(
+    "image_digest",
+    `it was recorded on image ${image ?? ""} ${recorded.slice(0, 16)}, and ${now.slice(0, 16)} has that name now`,
+    "build the image as it was, or record the episode anew",
+  );
 }
 
 async function branchAgain(

@@ -80,6 +80,10 @@ export class MicrovmGolden implements Golden {
     return this.shared.digest;
   }
 
+  get image(): string {
+    return this.shared.family.image;
+  }
+
   get memoryBytes(): number {
     return this.shared.memoryBytes;
   }

@@ -3,7 +3,13 @@ import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeTask } from "../../../src/env/task/index.js";
 import { type Bundle, readBundle } from "../../../src/replay/index.js";
-import { rerun, type Rerun, type RerunOptions, sessionOpener } from "../../../src/rollout/replays/index.js";
+import {
+  rerun,
+  type Rerun,
+  type RerunOptions,
+  sessionOpener,
+  verifyBundles,
+} from "../../../src/rollout/replays/index.js";
 import { closePool } from "../../../src/verifiers/index.js";
 import { document } from "../../env/session-support.js";
 import { machinesUnavailable, providerForFile } from "../../support/machine.js";
@@ -351,6 +357,19 @@ describe.skipIf(unavailable !== null)("a recorded episode that is run again", ()
       ["fork.seed", { fork: { kind: "replica", seed: null, clock: null } }],
     ])("for its %s", async (path, change) => {
       await expect(again(await facts(change))).rejects.toMatchObject(refusal(path));
+    });
+
+    it("on another image than the recorded one, whatever its name, and tells verify so", async () => {
+      expect(whole.session["image_digest"]).toMatch(/^[0-9a-f]{64}$/);
+      const bundle = await facts({ image_digest: "0".repeat(64) });
+      await expect(again(bundle)).rejects.toMatchObject({
+        code: "not_repeatable",
+        path: "image_digest",
+        message: expect.stringMatching(/image \S+ 0{16}, and [0-9a-f]{16} has that name now/) as string,
+      });
+      const files = [bundle.file, whole.file];
+      const findings = await verifyBundles({ files, open: stage.opener.open, concurrency: 1 });
+      expect(findings.map(({ outcome }) => outcome)).toEqual(["other_machine", "equal"]);
     });
 
     it("for a task that was changed since, unless the state alone is to tell", async () => {
