@@ -10,14 +10,8 @@ export function rankOf(edition: string, { category, format, position }: Question
 
 /** Keeps `perStratum` positions of each category and response format, by rank in pass 1, in all passes. */
 export function selectPositions(items: Items, edition: string, perStratum: number): Items {
-  const strata = new Map<string, Question[]>();
-  for (const question of items.questions) {
-    if (question.pass !== 1) continue;
-    const stratum = `${question.category} ${question.format}`;
-    const held = strata.get(stratum);
-    if (held === undefined) strata.set(stratum, [question]);
-    else held.push(question);
-  }
+  const first = items.questions.filter(({ pass }) => pass === 1);
+  const strata = grouped(first, ({ category, format }) => `${category} ${format}`);
   const chosen = new Set<string>();
   for (const questions of strata.values()) {
     const ranked = questions.map((question) => ({ question, rank: rankOf(edition, question) }));
@@ -38,4 +32,19 @@ function keep({ questions, keys }: Items, wanted: (question: Question) => boolea
   const kept = questions.filter(wanted);
   const ids = new Set(kept.map(({ id }) => id));
   return { questions: kept, keys: keys.filter(({ id }) => ids.has(id)) };
+}
+
+/** Questions that share a name, which a function gives them. */
+export function grouped<Name>(
+  questions: readonly Question[],
+  nameOf: (question: Question) => Name,
+): Map<Name, Question[]> {
+  const groups = new Map<Name, Question[]>();
+  for (const question of questions) {
+    const name = nameOf(question);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [question]);
+    else group.push(question);
+  }
+  return groups;
 }

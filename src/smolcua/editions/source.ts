@@ -13,6 +13,8 @@ export interface SourceOptions {
   perStratum: number;
   /** Number of the first position of a stratum: splits that share no position begin elsewhere. */
   firstPosition: number;
+  /** All of them unless said. */
+  categories?: readonly Category[];
 }
 
 export interface Items {
@@ -37,7 +39,7 @@ const drawsAtMost = 64;
 export function buildSource(options: SourceOptions): Items {
   const items: Items = { questions: [], keys: [] };
   const seen = new Set<string>();
-  for (const category of categories) {
+  for (const category of options.categories ?? categories) {
     const scenarios = scenariosOf(category);
     for (let pass = 1; pass <= options.passes; pass += 1) {
       const right = places(options, category, pass);
