@@ -12,3 +12,30 @@ export function crossed<A, B>(
 ): Pick<Draft, "right" | "wrong"> {
   return { right: make(a, b), wrong: [make(a, slipB), make(slipA, b), make(slipA, slipB)] };
 }
+
+type Pair = readonly [string, string];
+
+export interface CrossedTexts {
+  situation: string;
+  question: string;
+  fields: Pair;
+  /** The option's text of two parts. */
+  say: (first: string, second: string) => string;
+  right: Pair;
+  /** What somebody hurried would take for the first part, and for the second. */
+  slip: Pair;
+}
+
+/** The draft whose candidates are two texts, each of one decision. */
+export function crossedTexts({ situation, question, fields, say, right, slip }: CrossedTexts): Draft {
+  const option = (first: string, second: string): Candidate => ({
+    text: say(first, second),
+    values: [first, second],
+  });
+  return {
+    situation,
+    question,
+    fields,
+    ...crossed(option, [right[0], slip[0]], [right[1], slip[1]]),
+  };
+}

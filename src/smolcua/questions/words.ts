@@ -53,6 +53,17 @@ export const people: readonly string[] = [
   "Petra",
 ];
 
+export const surnames: readonly string[] = [
+  "Arden",
+  "Bellamy",
+  "Costa",
+  "Duval",
+  "Engel",
+  "Fontane",
+  "Grieg",
+  "Holm",
+];
+
 export const plainWords: readonly string[] = [
   "amber",
   "basin",
