@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Environment } from "../../../src/env/environment.js";
 import { makeTask } from "../../../src/env/task/index.js";
 import { type Bundle, readBundle } from "../../../src/replay/index.js";
 import {
@@ -53,6 +54,11 @@ const served = makeTask({
 });
 
 /** Random numbers and the clock make every machine's steps its own. */
+/** The state after the latest answer is recorded: the next step begins at once, and a cancel meets it in its middle. */
+async function settled(session: Environment): Promise<void> {
+  await session.evaluate();
+}
+
 const actions = [
   exec("head -c 8 /dev/urandom | od -An -tx1 | tee noise; date +%s.%N | tee when"),
   exec("echo 1 > one"),
@@ -158,6 +164,7 @@ describe.skipIf(unavailable !== null)("a recorded episode that is run again", ()
     await session.step([actions[0]]);
     await expect(session.step([{ type: "nonsense" }])).rejects.toMatchObject({ code: "bad_action" });
     await session.step([actions[1]]);
+    await settled(session);
     const late = session.step([exec("sleep 1000")]);
     late.catch(() => undefined);
     await new Promise((resolve) => setImmediate(resolve));
@@ -201,6 +208,7 @@ describe.skipIf(unavailable !== null)("a recorded episode that is run again", ()
     it("cannot be where it was branched after a step that was cancelled", async () => {
       const session = await stage.factory.create("two-files");
       await session.reset({ seed: 4 });
+      await settled(session);
       const late = session.step([exec("sleep 1000")]);
       setImmediate(() => {
         session.cancel();
@@ -411,6 +419,7 @@ describe.skipIf(unavailable !== null)("a recorded episode that is run again", ()
       await session.reset({ seed: 4 });
       const { file } = bundleOf(session);
       await session.step([actions[0]]);
+      await settled(session);
       const late = session.step([exec("sleep 1000")]);
       late.catch(() => undefined);
       await new Promise((resolve) => setImmediate(resolve));
