@@ -7,6 +7,8 @@ import { launcher } from "./root.js";
 
 export interface ServerProcess {
   url: string;
+  /** Its exit code or signal, once it has gone, by `stop` or otherwise. */
+  gone: Promise<number | string | null>;
   /** Ends it and waits until it has gone. */
   stop(): Promise<void>;
 }
@@ -45,8 +47,8 @@ export async function startServerProcess(
     // In a group of its own: a Ctrl-C on the terminal is this process's to answer, which ends the server when it has done with it.
     { stdio: ["pipe", "pipe", "inherit"], detached: true },
   );
-  const exited = new Promise<void>((resolve) => {
-    child.once("close", () => resolve());
+  const gone = new Promise<number | string | null>((resolve) => {
+    child.once("close", (code, signal) => resolve(code ?? signal));
   });
   const lines = createInterface(child.stdout);
   const url = await new Promise<string>((resolve, reject) => {
@@ -62,9 +64,10 @@ export async function startServerProcess(
   child.stdout.resume();
   return {
     url,
+    gone,
     async stop() {
       child.stdin.end();
-      await exited;
+      await gone;
     },
   };
 }

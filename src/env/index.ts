@@ -21,4 +21,5 @@ export type {
   StepResult,
 } from "./environment.js";
 export { type FactoryOptions, TaskEnvironmentFactory } from "./factory.js";
+export { goldenOrigins } from "./session/goldens.js";
 export { loadTasks } from "./tasks.js";

@@ -341,6 +341,14 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+/** What a golden is made from, in a task's words: the same on every host. `setupDigest` is empty where nothing is done to the image's machine. */
+export interface GoldenOrigin {
+  /** By its name. */
+  image: string;
+  memoryMiB: number;
+  setupDigest: string;
+}
+
 /** What a golden was made from; its digest is the cache key. */
 export interface GoldenKey {
   image: string;

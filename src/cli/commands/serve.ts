@@ -1,10 +1,9 @@
 import type { EventEmitter } from "node:events";
-import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
-import { ShinkenError } from "../../errors/index.js";
 import type { LimitOverrides } from "../../server/index.js";
 import type { MemoryKind } from "../../sandbox/microvm/addon.js";
 import { openRecorder } from "../recording.js";
+import { readToken } from "../token.js";
 import { integer, memoryKind, repeated, seconds } from "../options.js";
 
 interface ServeOptions {
@@ -92,7 +91,7 @@ async function serve(options: ServeOptions): Promise<void> {
     memory: options.memory,
     memoryShare: options.memoryShare === undefined ? undefined : options.memoryShare / 100,
   });
-  const token = readToken(options.tokenFile);
+  const token = readToken(options.tokenFile, "SHINKEN_TOKEN");
   const recorder = await openRecorder(options.record, [token ?? ""], {
     budgetMiB: options.recordBudget,
     states: options.recordStates,
@@ -148,19 +147,6 @@ function written(out: EventEmitter & { end(): void }): Promise<void> {
   return new Promise((resolve) => {
     out.once("close", resolve).end();
   });
-}
-
-function readToken(file: string | undefined): string | undefined {
-  if (file === undefined) return process.env["SHINKEN_TOKEN"] || undefined;
-  try {
-    return readFileSync(file, "utf8").trim();
-  } catch (cause) {
-    throw new ShinkenError(
-      "unauthorized",
-      `the token file ${file} cannot be read: ${(cause as Error).message}`,
-      { cause },
-    );
-  }
 }
 
 function limitsOf(options: ServeOptions): LimitOverrides {

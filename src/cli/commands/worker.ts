@@ -1,8 +1,10 @@
 import { hostname } from "node:os";
 import type { Command } from "commander";
+import { ShinkenError } from "../../errors/index.js";
 import type { MemoryKind } from "../../sandbox/microvm/addon.js";
 import { printJson } from "../json.js";
 import { integer, memoryKind, seconds } from "../options.js";
+import { readToken } from "../token.js";
 
 interface WorkerOptions {
   queue: string;
@@ -12,6 +14,9 @@ interface WorkerOptions {
   lease: number;
   drain: number;
   memory?: MemoryKind;
+  goldenAddress?: string;
+  goldenUrl?: string;
+  goldenTokenFile?: string;
   json?: boolean;
 }
 
@@ -34,24 +39,44 @@ export function define(command: Command): void {
       10,
     )
     .option("--memory <kind>", "guest memory: soft (default) or uffd", memoryKind)
+    .option(
+      "--golden-address <host:port>",
+      "give goldens to other nodes there; any but loopback needs a token",
+    )
+    .option("--golden-url <url>", "how other nodes reach that address, where it is not what it says")
+    .option(
+      "--golden-token-file <file>",
+      "file with the bearer token that all nodes share for goldens (or set SHINKEN_GOLDEN_TOKEN)",
+    )
     .option("--json", "print what was done as one JSON object")
     .addHelpText(
       "after",
-      "\nExample:\n  shinken worker --queue redis://10.0.0.1:6379 --tasks tasks/demo --concurrency 4\n\nIt plays on machines of its own until SIGTERM or SIGINT. Exit codes: 0 drained, 2 usage or a wrong task, 3 no queue or no machine.",
+      "\nExample:\n  shinken worker --queue redis://10.0.0.1:6379 --tasks tasks/demo --concurrency 4 --golden-address 10.0.0.2:7070\n\nIt plays on machines of its own until SIGTERM or SIGINT. A golden that it lacks it fetches from a node that has it, and makes where none gives it.\n\nExit codes: 0 drained, 2 usage or a wrong task, 3 no queue, no machine, or its server has died.",
     )
     .action(runWorker);
 }
 
 async function runWorker(options: WorkerOptions): Promise<void> {
-  const [{ loadTasks }, { Pipeline }, queues, { connect }, { startServerProcess }, { publishedScorers }] =
-    await Promise.all([
-      import("../../env/index.js"),
-      import("../../rollout/index.js"),
-      import("../../rollout/queue/index.js"),
-      import("../../client/index.js"),
-      import("../server-process.js"),
-      import("../../suites/index.js"),
-    ]);
+  const [
+    { loadTasks },
+    { Pipeline },
+    queues,
+    { connect },
+    { startServerProcess },
+    { publishedScorers },
+    { assertReachable, openWorkerGoldens },
+  ] = await Promise.all([
+    import("../../env/index.js"),
+    import("../../rollout/index.js"),
+    import("../../rollout/queue/index.js"),
+    import("../../client/index.js"),
+    import("../server-process.js"),
+    import("../../suites/index.js"),
+    import("../worker-goldens.js"),
+  ]);
+  const { node, goldenAddress, goldenUrl } = options;
+  assertReachable(goldenAddress, goldenUrl);
+  const token = readToken(options.goldenTokenFile, "SHINKEN_GOLDEN_TOKEN");
   const set = await loadTasks(options.tasks, { scorers: publishedScorers });
   const queue = await queues.openQueue(options.queue, { leaseMs: options.lease * 1_000 });
   const stop = new AbortController();
@@ -60,42 +85,72 @@ async function runWorker(options: WorkerOptions): Promise<void> {
   };
   process.once("SIGTERM", end);
   process.once("SIGINT", end);
+  const say = (line: string) => {
+    process.stderr.write(`worker ${node}: ${line}\n`);
+  };
   try {
-    const server = await startServerProcess(options.tasks, { memory: options.memory });
+    const goldens = await openWorkerGoldens({
+      queue,
+      node,
+      tasks: set.tasks,
+      address: goldenAddress,
+      url: goldenUrl,
+      token,
+      signal: stop.signal,
+      say,
+    });
     try {
-      const client = await connect(server.url, { token: process.env["SHINKEN_TOKEN"] || undefined });
-      const pipeline = new Pipeline({ client, pools: { run: options.concurrency } });
-      const held = new Set<string>();
-      process.stderr.write(`worker ${options.node}: takes jobs\n`);
-      const tally = await queues.work({
-        queue,
-        node: options.node,
-        concurrency: options.concurrency,
-        signal: stop.signal,
-        drainMs: options.drain * 1_000,
-        goldens: () => [...held],
-        async play(lease, signal) {
-          const outcome = await queues.playLease(lease, set, pipeline, signal);
-          if (lease.golden !== null && outcome.readyMs !== null) held.add(lease.golden);
-          return outcome;
-        },
-        onTrouble: (lease, error) => {
-          process.stderr.write(`worker ${options.node}: ${lease?.id ?? "queue"}: ${String(error)}\n`);
-        },
-      });
-      pipeline.close();
-      await client.close();
-      if (options.json === true) printJson({ node: options.node, ...tally });
-      else
-        process.stdout.write(
-          `${tally.acknowledged} done, ${tally.givenBack} given back, ${tally.lost} lost\n`,
-        );
+      const server = await startServerProcess(options.tasks, { memory: options.memory });
+      const died = failureOf(server.gone, stop);
+      try {
+        const client = await connect(server.url, { token: process.env["SHINKEN_TOKEN"] || undefined });
+        const pipeline = new Pipeline({ client, pools: { run: options.concurrency } });
+        say(goldens.url === undefined ? "takes jobs" : `takes jobs, gives goldens at ${goldens.url}`);
+        const tally = await queues.work({
+          queue,
+          node,
+          concurrency: options.concurrency,
+          signal: stop.signal,
+          drainMs: options.drain * 1_000,
+          goldens: () => goldens.held(),
+          url: goldens.url,
+          async play(lease, signal) {
+            await goldens.ensure(lease, signal);
+            return queues.playLease(lease, set, pipeline, signal);
+          },
+          onTrouble: (lease, error) => {
+            say(`${lease?.id ?? "queue"}: ${String(error)}`);
+          },
+        });
+        pipeline.close();
+        const failure = died();
+        if (failure !== null) throw failure;
+        await client.close();
+        if (options.json === true) printJson({ node, ...tally, goldens: goldens.tally() });
+        else
+          process.stdout.write(
+            `${tally.acknowledged} done, ${tally.givenBack} given back, ${tally.lost} lost\n`,
+          );
+      } finally {
+        await server.stop();
+      }
     } finally {
-      await server.stop();
+      await goldens.close();
     }
   } finally {
     process.off("SIGTERM", end);
     process.off("SIGINT", end);
     await queue.close();
   }
+}
+
+/** Stops the work once the server is gone, since without it no job can be played; the answer says whether that was so. */
+function failureOf(gone: Promise<number | string | null>, stop: AbortController): () => ShinkenError | null {
+  let failure: ShinkenError | null = null;
+  void gone.then((how) => {
+    if (stop.signal.aborted) return;
+    failure = new ShinkenError("connection_lost", `the node's own server has died (${how})`);
+    stop.abort(failure);
+  });
+  return () => failure;
 }

@@ -1,10 +1,21 @@
 import { ShinkenError } from "../../errors/index.js";
-import type { Golden, SandboxProvider } from "../../sandbox/sandbox.js";
+import type { Golden, GoldenOrigin, SandboxProvider } from "../../sandbox/sandbox.js";
 import { EnsembleGolden } from "../services/golden.js";
 import { prepareMachine } from "../setup/prepare.js";
 import type { TaskVariant } from "../task/index.js";
 import { setupDigestOf } from "../task/load.js";
 import type { ServiceSpec } from "../task/schema.js";
+
+/** The goldens that a variant's episodes are forked from: its own machine's, and one for each service. */
+export function goldenOrigins(variant: TaskVariant): GoldenOrigin[] {
+  const services = variant.task.services.map((service) => variantOfService(variant, service));
+  return [variant, ...services].map(originOf);
+}
+
+function originOf({ task, setupDigest }: TaskVariant): GoldenOrigin {
+  const bare = task.setup.length === 0 && task.ready.length === 0;
+  return { image: task.image, memoryMiB: task.memory_mib, setupDigest: bare ? "" : setupDigest };
+}
 
 /** A golden in use. Whoever got it releases it once. */
 export interface GoldenLease {
@@ -61,17 +72,12 @@ export class GoldenStore {
 
   /** `place`: path that stands before the setup's own in messages. */
   #forMachine(variant: TaskVariant, place = ""): Promise<GoldenLease> {
-    const { image, memory_mib: memoryMiB, setup, ready } = variant.task;
-    if (setup.length === 0 && ready.length === 0) return this.forImage(image, memoryMiB);
-    return this.#lease(`setup ${variant.setupDigest}`, () =>
-      this.#provider.setupGolden(
-        image,
-        variant.setupDigest,
-        (machine) => prepareMachine(machine, variant, place),
-        {
-          memoryMiB,
-        },
-      ),
+    const { image, memoryMiB, setupDigest } = originOf(variant);
+    if (setupDigest === "") return this.forImage(image, memoryMiB);
+    return this.#lease(`setup ${setupDigest}`, () =>
+      this.#provider.setupGolden(image, setupDigest, (machine) => prepareMachine(machine, variant, place), {
+        memoryMiB,
+      }),
     );
   }
 

@@ -7,9 +7,24 @@ export {
   type EpisodeWork,
   type EvaluationPlan,
   goldenOf,
+  parseWork,
   submitEvaluation,
   type SubmitOptions,
 } from "./evaluation.js";
+export {
+  type ExchangeEvent,
+  type ExchangeOptions,
+  type ExchangeTally,
+  GoldenExchange,
+} from "./goldens/exchange.js";
+export {
+  type Fetched,
+  fetchGolden,
+  type FetchLimits,
+  fetchLimits,
+  type FetchOptions,
+} from "./goldens/fetch.js";
+export { GoldenInventory } from "./goldens/inventory.js";
 export { openQueue } from "./open.js";
 export { playLease } from "./play.js";
 export { openSqliteQueue } from "./sqlite/queue.js";

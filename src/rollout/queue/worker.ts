@@ -13,8 +13,10 @@ export interface WorkOptions {
   /** Takes no more jobs once it is aborted; what plays may end within `drainMs`, and is given back after it. */
   signal: AbortSignal;
   drainMs: number;
-  /** Goldens that it holds, asked from time to time. */
-  goldens?: (() => readonly string[]) | undefined;
+  /** Goldens that it holds, asked from time to time and after each job. */
+  goldens?: (() => Promise<readonly string[]>) | undefined;
+  /** Where other nodes fetch them; nowhere if unsaid. */
+  url?: string | undefined;
   /** Between two looks at an empty queue; 200 ms if unsaid. */
   idleMs?: number | undefined;
   /** Told of what went wrong with a job. */
@@ -45,8 +47,8 @@ class Node {
   private readonly options: WorkOptions;
   private readonly tally: WorkTally = { acknowledged: 0, givenBack: 0, lost: 0 };
   private readonly late = new AbortController();
-  /** Goldens that the last notice told of. */
-  private toldOf = 0;
+  /** Names of goldens in the last notice. */
+  private announced = "";
 
   constructor(options: WorkOptions) {
     this.options = options;
@@ -75,10 +77,16 @@ class Node {
   }
 
   private async announce(): Promise<void> {
-    const { queue, node, goldens } = this.options;
-    const held = goldens?.() ?? [];
-    this.toldOf = held.length;
-    await queue.announce({ node, url: null, goldens: held });
+    const { queue, node, goldens, url = null } = this.options;
+    const held = (await goldens?.()) ?? [];
+    await queue.announce({ node, url, goldens: held });
+    this.announced = held.join();
+  }
+
+  /** Others may want a new golden at once. */
+  private async announceNews(): Promise<void> {
+    const held = (await this.options.goldens?.()) ?? [];
+    if (held.join() !== this.announced) await this.announce();
   }
 
   private async slot(): Promise<void> {
@@ -110,8 +118,7 @@ class Node {
         (error: unknown) => () => this.giveBack(lease, error),
       );
       // The next lease is chosen by what this node is known to hold.
-      if ((this.options.goldens?.().length ?? 0) !== this.toldOf)
-        await this.announce().catch(this.trouble(null));
+      await this.announceNews().catch(this.trouble(null));
       if (lost.signal.aborted) this.tally.lost += 1;
       else await this.answered(lease, answer);
     } finally {

@@ -8,16 +8,6 @@ import { goldenDigest } from "./golden-store.js";
 import type { MicrovmSandbox } from "./sandbox.js";
 import { openState } from "./state.js";
 import { nativeError } from "./transport.js";
-import type { WarmDepth } from "./warm.js";
-
-/** What a golden file's note carries beside the machine. */
-export interface GoldenNote {
-  nextStream: number;
-  /** How much code the file has; unsaid in files that have none. */
-  warm?: WarmDepth | undefined;
-  /** The `CODE_RECIPE` that found it. */
-  code?: number | undefined;
-}
 
 /** The native golden, shared by handles and closed with the last. */
 export class SharedGolden {

@@ -15,13 +15,15 @@ import type { Family, ForkFailure, Household } from "./family.js";
 import { hostFork, replicaOf } from "./fork.js";
 import { Gate } from "./gate.js";
 import { macBytes } from "./identity.js";
-import { type GoldenNote, MicrovmGolden, SharedGolden } from "./golden.js";
-import { type GoldenIdentity, goldenDigest, GoldenStore } from "./golden-store.js";
+import { MicrovmGolden, SharedGolden } from "./golden.js";
+import { fileKeyOf } from "./golden-key.js";
+import { type GoldenNote, noteOf } from "./golden-note.js";
+import { GoldenStore } from "./golden-store.js";
 import { MicrovmNetwork } from "./network.js";
 import { MicrovmSandbox } from "./sandbox.js";
 import { Siblings } from "./siblings.js";
 import type { DefaultLimits } from "./transport.js";
-import { CODE_RECIPE, WARM_RECIPE, type WarmDepth, warmCode } from "./warm.js";
+import { CODE_RECIPE, type WarmDepth, warmCode } from "./warm.js";
 
 export interface MicrovmOptions {
   /** Folder of images and goldens; as `cacheLayout` says if unsaid. */
@@ -235,14 +237,9 @@ export class MicrovmProvider implements SandboxProvider {
       say(`golden of ${info.name}: warm`);
       return this.#frozen(machine, () => settle(machine, true));
     });
-    const name = this.#digest(key);
+    const name = fileKeyOf(key);
     if (!this.#kept.has(name) && this.#closing === null) this.#kept.set(name, shared.handle());
     return shared;
-  }
-
-  #digest(key: GoldenKey): string {
-    const identity: GoldenIdentity = { ...key, recipe: WARM_RECIPE };
-    return goldenDigest(identity, loadAddon().machineAbi);
   }
 
   /** The golden of a key: open, on disk, or made by `build` and saved. */
@@ -251,7 +248,7 @@ export class MicrovmProvider implements SandboxProvider {
     info: ImageInfo,
     build: (family: Family) => Promise<Frozen>,
   ): Promise<SharedGolden> {
-    const digest = this.#digest(key);
+    const digest = fileKeyOf(key);
     const known = this.#goldens.get(digest);
     if (known !== undefined) return known;
     const made = this.#loadOrBuild(digest, key, info, build);
@@ -369,20 +366,4 @@ function sourceOf(shared: SharedGolden): {
   nextStream: number;
 } {
   return { native: shared.native, family: shared.family, nextStream: shared.nextStream };
-}
-
-/** The note of a golden file of ours. */
-function noteOf(text: string): GoldenNote {
-  try {
-    const note = JSON.parse(text) as Partial<GoldenNote>;
-    if (Number.isSafeInteger(note.nextStream) && (note.nextStream ?? 0) > 0)
-      return {
-        nextStream: note.nextStream ?? 1,
-        warm: note.warm === "full" ? "full" : "quick",
-        code: note.code,
-      };
-  } catch {
-    // said below
-  }
-  throw new ShinkenError("golden_invalid", "the golden's note does not say where its agent stands");
 }

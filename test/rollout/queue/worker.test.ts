@@ -18,7 +18,7 @@ it("a node tells of a golden before it takes its next job, which is then one of 
   const order: string[] = [];
   await work({
     ...{ queue: one, node: "node", concurrency: 1, signal: stop.signal, drainMs: 1_000 },
-    goldens: () => [...held],
+    goldens: () => Promise.resolve([...held]),
     play: ({ id, golden }) => {
       order.push(id);
       held.add(golden ?? "");
