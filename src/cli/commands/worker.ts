@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import type { Command } from "commander";
 import { ShinkenError } from "../../errors/index.js";
 import type { MemoryKind } from "../../sandbox/microvm/addon.js";
+import { printableLines } from "../../replay/show/printable.js";
 import { printJson } from "../json.js";
 import { integer, memoryKind, seconds } from "../options.js";
 import { readToken } from "../token.js";
@@ -86,7 +87,8 @@ async function runWorker(options: WorkerOptions): Promise<void> {
   process.once("SIGTERM", end);
   process.once("SIGINT", end);
   const say = (line: string) => {
-    process.stderr.write(`worker ${node}: ${line}\n`);
+    // It may quote what another node says of itself.
+    process.stderr.write(`worker ${node}: ${printableLines(line)}\n`);
   };
   try {
     const goldens = await openWorkerGoldens({
@@ -101,9 +103,11 @@ async function runWorker(options: WorkerOptions): Promise<void> {
     });
     try {
       const server = await startServerProcess(options.tasks, { memory: options.memory });
-      const died = failureOf(server.gone, stop);
+      const death = deathOf(server.gone, stop);
       try {
         const client = await connect(server.url, { token: process.env["SHINKEN_TOKEN"] || undefined });
+        // What waits for an answer would else wait for another connection.
+        death.addEventListener("abort", () => void client.close());
         const pipeline = new Pipeline({ client, pools: { run: options.concurrency } });
         say(goldens.url === undefined ? "takes jobs" : `takes jobs, gives goldens at ${goldens.url}`);
         const tally = await queues.work({
@@ -116,16 +120,19 @@ async function runWorker(options: WorkerOptions): Promise<void> {
           url: goldens.url,
           async play(lease, signal) {
             await goldens.ensure(lease, signal);
-            return queues.playLease(lease, set, pipeline, signal);
+            const ending = AbortSignal.any([signal, death]);
+            const outcome = await queues.playLease(lease, set, pipeline, ending);
+            // What was left ungraded may be so because of that.
+            if (outcome.status === "ungraded") death.throwIfAborted();
+            return outcome;
           },
           onTrouble: (lease, error) => {
             say(`${lease?.id ?? "queue"}: ${String(error)}`);
           },
         });
         pipeline.close();
-        const failure = died();
-        if (failure !== null) throw failure;
         await client.close();
+        death.throwIfAborted();
         if (options.json === true) printJson({ node, ...tally, goldens: goldens.tally() });
         else
           process.stdout.write(
@@ -144,13 +151,14 @@ async function runWorker(options: WorkerOptions): Promise<void> {
   }
 }
 
-/** Stops the work once the server is gone, since without it no job can be played; the answer says whether that was so. */
-function failureOf(gone: Promise<number | string | null>, stop: AbortController): () => ShinkenError | null {
-  let failure: ShinkenError | null = null;
+/** Aborted once the server has gone of itself; then the work stops, too, since without it no job can be played. */
+function deathOf(gone: Promise<number | string | null>, stop: AbortController): AbortSignal {
+  const death = new AbortController();
   void gone.then((how) => {
     if (stop.signal.aborted) return;
-    failure = new ShinkenError("connection_lost", `the node's own server has died (${how})`);
+    const failure = new ShinkenError("connection_lost", `the node's own server has died (${how})`);
     stop.abort(failure);
+    death.abort(failure);
   });
-  return () => failure;
+  return death.signal;
 }

@@ -53,9 +53,10 @@ async function rig() {
     });
     return { child, end: finished(child) };
   };
+  const submit = (replicas: number) =>
+    submitEvaluation(queue, { tasks: set.tasks, digest: set.digest, operator: "null", replicas, seed: 7 });
   const play = async (replicas: number) => {
-    const given = { tasks: set.tasks, digest: set.digest, operator: "null", replicas, seed: 7 };
-    const run = await submitEvaluation(queue, given);
+    const run = await submit(replicas);
     const keep = () => Promise.resolve();
     return collectEvaluation(queue, { run, tasks: set.tasks, digest: set.digest, kept: [], keep });
   };
@@ -63,7 +64,7 @@ async function rig() {
   const offered = () =>
     until(async () => (await queue.nodes()).some(({ url, goldens }) => url && goldens[0]));
   const names = set.tasks.map((task) => goldenOf(task.variant()));
-  return { queue, start, play, offered, names };
+  return { queue, start, submit, play, offered, names };
 }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
@@ -135,14 +136,17 @@ describe("a node that lacks the golden of its job", () => {
 
 describe("a node whose own server dies", () => {
   it("stops with exit code 3 and gives back what it had", async () => {
-    const { queue, start } = await rig();
+    const { queue, start, submit } = await rig();
     const { child, end } = start("headless", cacheLayout(undefined).folder);
-    await until(async () => (await queue.nodes()).length === 1);
+    await submit(1);
+    await until(async () => (await queue.stats()).leased === 1);
     const server = childrenOf(child.pid ?? 0);
     expect(server).toHaveLength(1);
     process.kill(server[0] ?? 0, "SIGKILL");
     const { code, stderr } = await end;
     expect(code).toBe(3);
     expect(stderr).toContain("own server has died (SIGKILL)");
+    const { waiting, delayed, leased, dead } = await queue.stats();
+    expect({ left: waiting + delayed, leased, dead }).toEqual({ left: 1, leased: 0, dead: 0 });
   });
 });
