@@ -1,4 +1,5 @@
 /** Two designs of options in which the right one has no mark of its own. */
+import { crossedTexts } from "./crossed.js";
 import type { Candidate, Draft } from "./types.js";
 
 /** Two independent decisions, each with a right and a wrong side: four combinations, one right. */
@@ -12,15 +13,8 @@ export interface Crossing {
   say: (first: string, second: string) => string;
 }
 
-export function crossed({ situation, question, fields, first, second, say }: Crossing): Draft {
-  const option = (a: string, b: string): Candidate => ({ text: say(a, b), values: [a, b] });
-  return {
-    situation,
-    question,
-    fields,
-    right: option(first[0], second[0]),
-    wrong: [option(first[0], second[1]), option(first[1], second[0]), option(first[1], second[1])],
-  };
+export function crossedSides({ first, second, ...said }: Crossing): Draft {
+  return crossedTexts({ ...said, right: [first[0], second[0]], slip: [first[1], second[1]] });
 }
 
 /** Four options that stay the same whichever is right: the situation decides, by their place in `options`. */

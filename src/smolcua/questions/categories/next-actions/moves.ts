@@ -1,5 +1,5 @@
 /** Keys, panes and menus: the way to what is wanted. */
-import { crossed, pooled, sides } from "../../drafts.js";
+import { crossedSides, pooled, sides } from "../../drafts.js";
 import type { Scenario } from "../../types.js";
 import { cities, fileNames, folderNames, numbered, people, plainWords } from "../../words.js";
 
@@ -13,7 +13,7 @@ export const menuKeys: Scenario = {
     );
     const [opens = "", picks = ""] = random.some(["Space", "Enter", "F8", "F10"], 2);
     const open = random.chance(0.5);
-    return crossed({
+    return crossedSides({
       situation: `A program is used by keyboard. In its menus ${opens} opens the marked entry's submenu, if it has one, and ${picks} picks the marked entry, if it has none; otherwise they do nothing. The command ${menu} > ${entry} > ${leaf} is wanted. The menu ${menu} is open${open ? `, the submenu of its entry ${entry} as well, and in it ${leaf} is marked` : `; in it ${entry} is marked, whose submenu is not open yet`}.`,
       question: "Which key is to be pressed next, and on which entry does it act?",
       fields: ["key", "entry"],
@@ -38,7 +38,7 @@ export const scrolling: Scenario = {
     const [leftKind, rightKind] = sides(left, "cities", "codes");
     const rows = (kind: string) => (kind === "cities" ? seen : others).join(", ");
     const side = left ? "left" : "right";
-    return crossed({
+    return crossedSides({
       situation: `A window has two lists, a list of ${leftKind} on the left and a list of ${rightKind} on the right. The list of cities is sorted from ${ascending ? "A at the top to Z at the bottom" : "Z at the top to A at the bottom"} and has more rows than are seen in either direction. On the left these rows are seen: ${rows(leftKind)}; on the right these: ${rows(rightKind)}. Scrolling down brings the rows below those that are seen. The city ${target} is to be clicked; it is in the list but not seen.`,
       question: "Which list is to be scrolled next, and in which direction?",
       fields: ["list", "direction"],
@@ -64,7 +64,7 @@ export const tabKeys: Scenario = {
     const outside = controls.map((_, at) => at).filter((at) => at < low || at > low + steps);
     const disabled = between ? random.between(low + 1, low + steps - 1) : random.pick(outside);
     const times = between ? steps - 1 : steps;
-    return crossed({
+    return crossedSides({
       situation: `A form has these fields, in the order of the Tab key: ${controls.join(", ")}. Tab goes to the next field, Shift+Tab to the one before; both skip a field that is disabled, and neither goes beyond the first or the last. ${controls[disabled] ?? ""} is disabled. The cursor is in ${controls[start] ?? ""}, and the next text belongs into ${controls[end] ?? ""}. The pointer does not work.`,
       question: "Which key is to be pressed before typing, and how often?",
       fields: ["key", "times"],

@@ -1,5 +1,5 @@
 /** Procedures: what is out of date, which case comes first, what an error asks for. */
-import { clock, crossed, pooled, sides } from "../../drafts.js";
+import { clock, crossedSides, pooled, sides } from "../../drafts.js";
 import type { Scenario } from "../../types.js";
 import { people, plainWords } from "../../words.js";
 
@@ -54,7 +54,7 @@ export const ticketQueue: Scenario = {
       `ticket ${b} of ${two}: ${sameClass ? "urgent" : "normal"}, open for ${forB} days, last words by ${last(!aFirst)}`,
       `ticket ${c} of ${three}: normal, open for ${days + random.between(1, 5)} days, last words by ${random.pick(["the customer", "the support"])}`,
     ];
-    return crossed({
+    return crossedSides({
       situation: `Urgent tickets come before normal ones; among those of a class, the one that has been open longest comes first. If the last words are the customer's, the ticket is answered; if they are the support's, it is closed. The queue:\n${random.shuffled(rows).join("\n")}`,
       question: "What is the next action, on which ticket?",
       fields: ["action", "ticket"],

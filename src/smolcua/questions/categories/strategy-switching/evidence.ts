@@ -1,5 +1,5 @@
 /** What has been observed says which change of approach helps. */
-import { crossed, pooled, sides } from "../../drafts.js";
+import { crossedSides, pooled, sides } from "../../drafts.js";
 import type { Scenario } from "../../types.js";
 import { cities, people, plainWords } from "../../words.js";
 
@@ -85,7 +85,7 @@ export const engineLimits: Scenario = {
     const limit = fits ? size + random.between(1, 60) : size - random.between(1, 30);
     const factor = random.between(3, 6);
     const memory = factor * size + (roomy ? random.between(0, 150) : -random.between(1, size));
-    return crossed({
+    return crossedSides({
       situation: `The table ${topic} of ${size} MB could not be read; the attempt used the engine ${small} in mode fast. ${small} reads tables up to ${limit} MB, ${large} any. In mode fast an engine needs ${factor} MB of memory for each MB of the table, in mode slow 1 MB; ${memory} MB are free. Rules: what stands in the way is changed, and nothing else. If nothing stands in the way, the fault was a passing one, and the attempt is repeated as it was.`,
       question: "How is the next attempt to be made?",
       fields: ["engine", "mode"],
@@ -107,7 +107,7 @@ export const laterStage: Scenario = {
     const [setting, who] = [random.pick(plainWords), random.pick(people)];
     const most = 10 * random.between(2, 9);
     const spent = late ? most + random.between(1, 15) : most - random.between(1, 15);
-    return crossed({
+    return crossedSides({
       situation: `A job has the stages ${stages.join(", ")}, in this order. It failed at the stage ${stages[before] ?? ""}; then the setting ${setting} was changed, and it failed at the stage ${stages[after] ?? ""}. Rules: a change is kept if the job then fails at a later stage than before, otherwise it is undone. After that one goes on trying other settings as long as no more than ${most} minutes were spent, otherwise ${who} is asked. ${spent} minutes were spent.`,
       question: "What happens to the change, and what follows?",
       fields: ["change", "next"],

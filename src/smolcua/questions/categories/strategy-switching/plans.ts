@@ -1,5 +1,5 @@
 /** Whether a plan is still good, and who has to know. */
-import { clock, crossed, pooled, sides } from "../../drafts.js";
+import { clock, crossedSides, pooled, sides } from "../../drafts.js";
 import type { Scenario } from "../../types.js";
 import { people, plainWords } from "../../words.js";
 
@@ -19,7 +19,7 @@ export const stillProgress: Scenario = {
       const next = counts[0] ?? 0;
       counts.unshift(next + (n === flat ? -random.between(0, 1) : random.between(1, 9)));
     }
-    return crossed({
+    return crossedSides({
       situation: `Failures are mended by the method ${one}; the other method is ${two}. Rules: ${one} is kept if each of the last ${rounds} rounds left fewer failures than the round before it, otherwise ${two} takes over. If fewer than ${threshold} failures are left, the next round runs all tests, otherwise a sample. Failures left after each round, the latest last: ${counts.join(", ")}.`,
       question: "Which method comes next, and which tests run?",
       fields: ["method", "tests"],
@@ -79,7 +79,7 @@ export const incident: Scenario = {
     const noticed = begin + random.between(5, 80);
     const most = 50 * random.between(1, 12);
     const hit = many ? most + random.between(1, 90) : most - random.between(1, 45);
-    return crossed({
+    return crossedSides({
       situation: `The service ${service} answers with errors. Rules: if the last release went out no more than ${window} minutes before the errors began, it is rolled back, otherwise the service is restarted. If more than ${most} users are hit, ${who} is called, otherwise the log gets a note. The last release went out at ${clock(deployed)}; the errors began at ${clock(begin)} and were noticed at ${clock(noticed)}, and ${hit} users are hit.`,
       question: "Which step is taken, and how is it made known?",
       fields: ["step", "notice"],

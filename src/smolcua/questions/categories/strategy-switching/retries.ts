@@ -1,5 +1,5 @@
 /** Whether to send, run or try the same again. */
-import { clock, crossed, pooled, sides } from "../../drafts.js";
+import { clock, crossedSides, pooled, sides } from "../../drafts.js";
 import type { Scenario } from "../../types.js";
 import { numbered, people, plainWords } from "../../words.js";
 
@@ -54,7 +54,7 @@ export const unknownResult: Scenario = {
     const outcome = answered
       ? "The last attempt was answered: refused, nothing was done"
       : "The last attempt got no answer, so that nobody knows whether it took effect";
-    return crossed({
+    return crossedSides({
       situation: `A script ${action} ${topic}. Doing this twice is ${safe ? "the same as doing it once" : "harmful"}. Rules: after a failure it is run again if doing it twice is the same as doing it once, or if the answer says that nothing was done; otherwise its effect is looked up first. ${who} is told if more than ${limit} attempts have failed, otherwise nobody. So far ${tries === 1 ? "1 attempt has" : `${tries} attempts have`} failed; all before the last had been found without effect. ${outcome}.`,
       question: "What comes next, and who is told?",
       fields: ["step", "told"],
@@ -116,7 +116,7 @@ export const flakyTest: Scenario = {
     const failed = always ? runs : random.between(1, runs - 1);
     const mainRuns = random.between(5, 30);
     const mainFailed = onMain ? random.between(1, 4) : 0;
-    return crossed({
+    return crossedSides({
       situation: `The test ${test} fails on a branch of ${author}; the test's keeper is ${keeper}. Rules: a test that failed in every run on the branch is searched for a cause, one that passed at least once there is run again. If the test also failed on the main branch at least once, the keeper is told, otherwise the author of the branch. On the branch ${failed} of ${runs} runs failed, on the main branch ${mainFailed} of ${mainRuns}.`,
       question: "What comes next, and who is told?",
       fields: ["step", "told"],

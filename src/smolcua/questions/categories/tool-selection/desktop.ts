@@ -1,5 +1,5 @@
 /** Tools of a desktop: searching, pressing, unpacking, converting. */
-import { clock, crossed, pooled, sides } from "../../drafts.js";
+import { clock, crossedSides, pooled, sides } from "../../drafts.js";
 import type { Scenario } from "../../types.js";
 import { folderNames, people, plainWords } from "../../words.js";
 
@@ -13,7 +13,7 @@ export const searchScope: Scenario = {
     const what = inText
       ? `it has the word ${word} in its text; what it is called is not known`
       : `it has the word ${word} in its name; what it says is not known`;
-    return crossed({
+    return crossedSides({
       situation: `${who} looks for one file: ${what}. It lies ${deep ? `in some folder below ${folder}, perhaps several levels deep` : `in ${folder} itself; the folders below it are full of copies that must not be listed`}. search_names compares the names of files, search_texts what they contain. With depth=0 a search sees only the folder it is given, with depth=9 also the folders below, down to nine levels, which is enough here.`,
       question: "Which search fits?",
       fields: ["tool", "depth"],
@@ -64,7 +64,7 @@ export const archives: Scenario = {
     const [a, b] = [`${name}-${early.replace(":", "")}.tar`, `${name}-${late.replace(":", "")}.tar`];
     const [whole, look] = [random.chance(0.5), random.chance(0.5)];
     const size = random.between(3, 60);
-    return crossed({
+    return crossedSides({
       situation: `Two archives of the folder ${name} exist. ${a} was made at ${early} and has ${size} files; its check succeeded. ${b} was made at ${late} the same day and has ${size} files; its check ${whole ? "succeeded" : "failed"}. tar -tf ARCHIVE prints the names of what is in an archive and writes no files; tar -xf ARCHIVE writes what is in it to the disk and prints nothing. ${look ? "The disk is full, and only the names of the files are wanted" : "The files themselves are wanted back on the disk, which has room"}, from the newest archive whose check succeeded.`,
       question: "Which command is right?",
       fields: ["flag", "archive"],

@@ -1,5 +1,5 @@
 /** Tools that call services: records, prices, times, rights. */
-import { clock, crossed, pooled, sides } from "../../drafts.js";
+import { clock, crossedSides, pooled, sides } from "../../drafts.js";
 import type { Scenario } from "../../types.js";
 import { cities, people, plainWords } from "../../words.js";
 
@@ -16,7 +16,7 @@ export const recordChange: Scenario = {
     const visible = draft
       ? "Nobody who reads the live record may see the change before it is approved"
       : "Who reads the live record has to see the change at once";
-    return crossed({
+    return crossedSides({
       situation: `Contact ${id} (${who}) has the fields ${kept}, ${sent} and ${other}. A call sends a new value of ${sent} and nothing else. PUT replaces all fields by those sent; PATCH changes those sent and leaves the others. Calls to /live/${id} change the live record at once; calls to /draft/${id} change a draft, which starts equal to the live record and becomes live by approval. ${need}. ${visible}.`,
       question: "Which call is right?",
       fields: ["method", "path"],
@@ -36,7 +36,7 @@ export const schedule: Scenario = {
     const hours = random.between(2, 5);
     const local = random.between(10, 17) * 60 + random.pick([0, 10, 15, 20, 30, 45]);
     const [ahead, daily] = [random.chance(0.5), random.chance(0.5)];
-    return crossed({
+    return crossedSides({
       situation: `A scheduler takes times in UTC, as hours and minutes. at TIME JOB runs a job once, the next time that this time comes; every TIME JOB runs it each day at this time. The office in ${city} has a clock that is ${hours} hours ${ahead ? "ahead of" : "behind"} UTC all year. The job ${job} is to run at ${clock(local)} by the clock of the office, ${daily ? "this day and all that follow" : "this day and never again"}; it is early morning in the office.`,
       question: "Which command does that?",
       fields: ["command", "time"],
@@ -86,7 +86,7 @@ export const leastRights: Scenario = {
     const [one = "", two = ""] = random.some(people, 2);
     const [both, filtered] = [random.chance(0.5), random.chance(0.5)];
     const [shown, rows] = [random.between(5, 40), random.between(100, 900)];
-    return crossed({
+    return crossedSides({
       situation: `The lists ${list} and ${secret} can be exported by two tools: export_view writes only the rows that the current filter shows, export_all writes all rows. The account ${one} may read ${list} only; the account ${two} may read both. The account with the fewest rights that suffice has to be used. Each list has ${rows} rows, and the current filter shows ${shown} of them. ${filtered ? `Those ${shown} rows, and no others,` : `All ${rows} rows`} of ${both ? secret : list} are wanted.`,
       question: "Which tool is to be used, with which account?",
       fields: ["tool", "account"],

@@ -1,5 +1,5 @@
 /** Commands of a shell whose flags the situation explains. */
-import { crossed, sides } from "../../drafts.js";
+import { crossedSides, sides } from "../../drafts.js";
 import type { Scenario } from "../../types.js";
 import { fileNames, folderNames, people, plainWords } from "../../words.js";
 
@@ -12,7 +12,7 @@ export const logEnd: Scenario = {
     const lines = random.between(2, 6);
     const [newestLast, entries, newest] = [random.chance(0.5), random.chance(0.5), random.chance(0.5)];
     const many = String(wanted * lines);
-    return crossed({
+    return crossedSides({
       situation: `The log ${log} has thousands of entries of ${lines} lines each; a new entry is added ${newestLast ? "at the end" : "at the beginning"} of the file. head -n N prints the first N lines of a file, tail -n N the last N. Exactly the ${newest ? "newest" : "oldest"} ${wanted} ${entries ? "entries" : "lines"} are to be printed.`,
       question: "Which command does that?",
       fields: ["command", "count"],
@@ -36,7 +36,7 @@ export const copyMove: Scenario = {
     const there = keep
       ? `should ${to ?? ""} already have a file of this name, that one is somebody else's and has to survive, even if nothing is transferred then`
       : `should ${to ?? ""} already have a file of this name, that one is outdated and has to be replaced`;
-    return crossed({
+    return crossedSides({
       situation: `${file} from the folder ${from ?? ""} is to get to the folder ${to ?? ""}. Note: ${original}; ${there}. cp leaves the original in place, mv does not. With -n both do nothing where the destination has a file of that name, with -f they overwrite it without asking.`,
       question: "Which command fits?",
       fields: ["command", "flag"],
@@ -57,7 +57,7 @@ export const grepFlags: Scenario = {
     const match = anyCase
       ? `The word may be written in capitals as well, and longer words that contain it, such as ${word}s, count too`
       : `The word is always in small letters, and longer words that contain it, such as ${word}s, must not count`;
-    return crossed({
+    return crossedSides({
       situation: `${who} looks for ${word} in the files of the folder ${folder} and wants ${names ? "to see which files have it" : "to see in how many lines of each file it stands"}. ${match}. Flags of grep: -l prints the names of files with a match; -c prints for each file the number of matching lines; -i takes capital and small letters as equal; -w takes only whole words. Without -i, case matters; without -w, parts of words match.`,
       question: "Which command gives what is wanted?",
       fields: ["output_flag", "match_flag"],
@@ -84,7 +84,7 @@ export const takeBack: Scenario = {
     const need = shared
       ? `Others already have the branch, so none of its commits may disappear from the history; only ${itself ? `the page ${page}` : `the page that was added directly after ${page}`} is to go.`
       : `Nobody else has the branch; ${itself ? `the page ${page} and all that were added after it` : `all pages that were added after ${page}, which itself stays,`} are to vanish from the history as well.`;
-    return crossed({
+    return crossedSides({
       situation: `The branch ${branch} has these commits, the oldest first:\n${list}\nrevert ID adds a new commit that takes back what the commit ID did, and nothing else. drop ID removes the commit ID and all later ones from the history. ${need}`,
       question: "Which command is right?",
       fields: ["command", "commit"],
